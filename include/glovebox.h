@@ -1,0 +1,99 @@
+/*
+ * glovebox.h - run model-written code in a box that the kernel holds shut.
+ *
+ * The life of an engine:
+ *   1. gb_engine_new()   with a configuration (JSON, may be NULL); starts to warm an interpreter.
+ *   2. gb_run()          one request in, one result out, blocking; or
+ *      gb_start()        the same without blocking: gb_step() drives it, callbacks tell about it.
+ *   3. gb_engine_free()  ends every box and the interpreter, and waits until they are gone.
+ *
+ * Requests, results and configuration are JSON text (docs/library.md lists the keys).
+ * An engine belongs to one thread at a time; different engines are independent. The library keeps
+ * no global state, never calls exit() and never writes to the program's streams. It makes child
+ * processes and waits for exactly those: a program that sets SIGCHLD to SIG_IGN, or that waits
+ * for any child, may see them.
+ */
+#ifndef GLOVEBOX_H
+#define GLOVEBOX_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GB_API __attribute__((visibility("default")))
+
+struct gb_engine;
+struct gb_job;
+
+/* Which of the guest's streams a piece of output came from. */
+enum gb_stream {
+    GB_STDOUT = 1,
+    GB_STDERR = 2
+};
+
+/*
+ * What a job tells about itself. Every member may be NULL. Callbacks are called from inside
+ * gb_step() or gb_run() only; they may call gb_start() and gb_cancel(), but not gb_step(),
+ * gb_run() or gb_engine_free().
+ */
+struct gb_callbacks {
+    size_t size; /* sizeof(struct gb_callbacks), so that members can be added later */
+    void *data;  /* handed back as the first argument */
+    /* A piece of the guest's output, as it came: not NUL-terminated, not checked to be UTF-8. */
+    void (*output)(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
+                   size_t len);
+    /* The result. `result` is valid until the callback returns, and so is `job`. Called once. */
+    void (*done)(void *data, struct gb_job *job, const char *result);
+};
+
+/* "major.minor.patch" */
+GB_API const char *gb_version(void);
+
+/*
+ * Make an engine. `config` is a JSON object or NULL for the defaults. Returns 0 and the engine in
+ * *ret, or -1 and, if `ret_error` is not NULL, a JSON object {"type", "message", "hint"} in
+ * *ret_error that the caller frees.
+ */
+GB_API int gb_engine_new(const char *config, struct gb_engine **ret, char **ret_error);
+
+/* End everything that the engine runs, wait for it, and free the engine. Accepts NULL.
+ * Jobs that are still running end as "cancelled": their done callback is called. */
+GB_API struct gb_engine *gb_engine_free(struct gb_engine *engine);
+
+/* Run one request and wait for its result, which the caller frees. Whatever goes wrong is a
+ * result (status "failed"); NULL only when memory ran out. */
+GB_API char *gb_run(struct gb_engine *engine, const char *request);
+
+/* Start one request. The job is the engine's; it ends when its done callback returns. NULL only
+ * when memory ran out. The done callback is never called from inside gb_start(). */
+GB_API struct gb_job *gb_start(struct gb_engine *engine, const char *request,
+                               const struct gb_callbacks *callbacks);
+
+/* Kill a job's box. Its result will be "cancelled" unless it had ended already. */
+GB_API void gb_cancel(struct gb_job *job);
+
+/* Handle what is pending, waiting up to `timeout_ms` for something to happen (0 does not wait,
+ * -1 waits as long as it takes). Returns how many jobs are not done yet. */
+GB_API int gb_step(struct gb_engine *engine, int timeout_ms);
+
+/* Make a gb_step() that waits return. May be called from any thread and from a signal handler. */
+GB_API void gb_wake(struct gb_engine *engine);
+
+/* How many boxes stand ready for the next request. */
+GB_API int gb_waiting(const struct gb_engine *engine);
+
+/* The resolved plan for a request, as JSON: what would be mounted, limited and forbidden.
+ * Runs nothing of the request. The caller frees it; NULL only when memory ran out. */
+GB_API char *gb_explain(struct gb_engine *engine, const char *request);
+
+/* What this host allows, what is missing, why, and what would fix it, with a self-test from
+ * inside a box, as JSON. The caller frees it; NULL only when memory ran out. */
+GB_API char *gb_doctor(struct gb_engine *engine);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GLOVEBOX_H */

@@ -1,0 +1,81 @@
+#pragma once
+/*
+ * Where boxes live. A backend runs one order in one box and tells what became of it; how long it
+ * may take, what the answer means and what the caller sees is the engine's business.
+ */
+#include <event2/event.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "sandbox/compose.h"
+#include "sandbox/watch.h"
+
+struct backend;
+struct run;
+
+/* AUTO is no level: the strongest of namespaces and landlock that this host lets us make. */
+enum { ISOLATION_AUTO = -1 };
+
+struct run_order {
+    int isolation; /* enum plan_level or ISOLATION_AUTO */
+    bool host_network;
+    struct plan_limits limits;
+    const json_t *program; /* what the guest gets: code, inputs, argv, ...; borrowed */
+    const void *stdin_data; /* borrowed */
+    size_t stdin_bytes;
+};
+
+/* How a run ended. */
+enum run_end {
+    RUN_ANSWERED, /* the guest ran to its end and says so in `answer` */
+    RUN_EXITED,   /* its main process ended without a word: `status` */
+    RUN_LIMIT,    /* the watcher ended it: `sample` */
+    RUN_KILLED,   /* backend_kill() ended it */
+    RUN_FAILED    /* it never began: `err` */
+};
+
+struct run_outcome {
+    enum run_end end;
+    json_t *answer; /* borrowed, an object; hostile */
+    int status;
+    struct watch_sample sample;
+    struct gb_err err;
+    enum plan_level level;
+    const char *layers[PLAN_LAYERS_MAX];
+    size_t n_layers;
+    struct rusage usage;
+    int64_t setup_cpu_us; /* of it, what the box had used before it saw the code */
+    int64_t started_us; /* when the code went into the box; 0 if it never did */
+    int64_t ended_us;   /* when its last process was gone */
+};
+
+struct run_events {
+    void *data;
+    void (*output)(void *data, int stream, const char *bytes, size_t len);
+    /* Last call. The run is gone when it returns. */
+    void (*done)(void *data, const struct run_outcome *outcome);
+};
+
+struct backend_ops {
+    const char *name;
+    /* Begin. `events` is copied. NULL with err when it cannot even be queued; done is then not
+     * called. done is never called from inside. */
+    struct run *(*run)(struct backend *b, const struct run_order *order,
+                       const struct run_events *events, struct gb_err *err);
+    /* End it now. done follows. */
+    void (*kill)(struct run *run);
+    /* The plan for an order, as JSON, NULL with err: GB_E_BUSY while it is not known
+     * yet what auto means here. */
+    json_t *(*explain)(struct backend *b, const struct run_order *order, struct gb_err *err);
+    /* How many boxes stand ready. */
+    int (*waiting)(const struct backend *b);
+    /* About the interpreter, as JSON (borrowed), NULL while it is not known. */
+    const json_t *(*about)(const struct backend *b);
+    void (*free)(struct backend *b);
+};
+
+struct backend {
+    const struct backend_ops *ops;
+};

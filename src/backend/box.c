@@ -1,0 +1,345 @@
+/*
+ * A run ends when its box's first process is gone, and only then: by that time the kernel has
+ * killed every other process of the box. What made it go (an answer, an exit, a limit, a kill) was
+ * noted before; the last look into sockets and pipes happens after, so nothing written is lost and
+ * nobody who still holds a pipe open can keep us waiting.
+ */
+#include "backend/box.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "python/protocol.h"
+
+enum {
+    PIECE = 64 << 10,
+    /* A shorter run cannot do harm that rlimits do not stop, and need not wake the watcher. */
+    WATCH_AFTER_US = 3000,
+    /* How long a guest that has answered may take to exit. Ours exits at once. */
+    LINGER_US = 100000,
+};
+
+/* ---- output ---- */
+
+/* Returns false at the end of the stream, or when there is no more for now. */
+static bool read_piece(struct host_box *box, int fd, int stream)
+{
+    char piece[PIECE];
+    ssize_t n = read(fd, piece, sizeof(piece));
+
+    if (n <= 0)
+        return n < 0 && errno == EINTR;
+    if (box->callbacks->output)
+        box->callbacks->output(box->callbacks->data, box, stream, piece, (size_t)n);
+    return true;
+}
+
+static void read_stream(struct host_box *box, int fd, struct event *event, int stream)
+{
+    errno = 0;
+    if (!read_piece(box, fd, stream) && errno != EAGAIN)
+        (void)event_del(event); /* every writer has closed it */
+}
+
+static void on_out(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+
+    (void)what;
+    read_stream(box, fd, box->on_out, STDOUT_FILENO);
+}
+
+static void on_err(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+
+    (void)what;
+    read_stream(box, fd, box->on_err, STDERR_FILENO);
+}
+
+/* ---- the guest's channel: hostile ---- */
+
+/* Anything that is not one well-formed answer ends the run. */
+static void forged(struct host_box *box)
+{
+    box->forged = true;
+    (void)event_del(box->on_chan);
+    host_box_kill(box);
+}
+
+static void take_frame(struct host_box *box)
+{
+    struct timeval linger = { .tv_usec = LINGER_US };
+    struct frame head;
+
+    if (box->in.len < sizeof(head))
+        return;
+    memcpy(&head, box->in.data, sizeof(head));
+    if (head.kind != FRAME_DONE || head.len > FRAME_MAX || box->state < BOX_RUNNING) {
+        forged(box);
+        return;
+    }
+    if (box->in.len < sizeof(head) + head.len)
+        return;
+    box->answer = json_loadb(box->in.data + sizeof(head), head.len, JSON_ALLOW_NUL, NULL);
+    if (!json_is_object(box->answer)) {
+        forged(box);
+        return;
+    }
+    /* The program is at its end and has flushed. Its exit ends the box and whatever else lives
+     * there; killing it instead would lose the kernel's account of what it used. */
+    (void)event_del(box->on_chan);
+    (void)evtimer_add(box->on_linger, &linger);
+}
+
+static void on_chan(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+    struct gb_err err;
+    ssize_t n;
+
+    (void)what;
+    if (box->answer || box->forged)
+        return;
+    if (gb_buf_reserve(&box->in, PIECE, &err) < 0) {
+        forged(box);
+        return;
+    }
+    n = read(fd, box->in.data + box->in.len, PIECE);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        (void)event_del(box->on_chan); /* closed: its exit will tell */
+        return;
+    }
+    box->in.len += (size_t)n;
+    take_frame(box);
+}
+
+/* ---- init's socket: ours ---- */
+
+static void note_event(struct host_box *box, const struct box_event *event)
+{
+    switch (event->kind) {
+    case BOX_READY:
+        if (box->state != BOX_MAKING)
+            break;
+        box->state = BOX_WAITING;
+        box->setup_cpu_us = event->cpu_us;
+        box->callbacks->ready(box->callbacks->data, box);
+        break;
+    case BOX_FAILED:
+        box->setup_failed = true;
+        box->setup_err = event->err;
+        break;
+    case BOX_EXITED:
+        box->exited = true;
+        box->status = event->status;
+        break;
+    case BOX_LIMIT:
+        box->limited = true;
+        box->sample = event->sample;
+        break;
+    }
+}
+
+static void on_ctl(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+    struct box_event event;
+    ssize_t n = fd_recv(fd, &event, sizeof(event), NULL, NULL);
+
+    (void)what;
+    if (n == (ssize_t)sizeof(event))
+        note_event(box, &event);
+    else if (n != -EAGAIN)
+        (void)event_del(box->on_ctl);
+}
+
+static void on_watch(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+    struct box_order order = { .kind = BOX_WATCH, .limits = box->watch };
+
+    (void)fd;
+    (void)what;
+    if (box->state == BOX_RUNNING)
+        (void)fd_send(box->ctl, &order, sizeof(order), NULL, 0);
+}
+
+static void on_linger(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    host_box_kill(data);
+}
+
+/* ---- the end ---- */
+
+static void drain(struct host_box *box)
+{
+    struct box_event event;
+
+    while (fd_recv(box->ctl, &event, sizeof(event), NULL, NULL) == (ssize_t)sizeof(event))
+        if (event.kind != BOX_READY)
+            note_event(box, &event);
+    /* The pipes hold a bounded amount, and nobody is left to write more. */
+    while (read_piece(box, box->out, STDOUT_FILENO))
+        ;
+    while (read_piece(box, box->err, STDERR_FILENO))
+        ;
+    for (size_t before = SIZE_MAX; box->state >= BOX_RUNNING && before != box->in.len;) {
+        before = box->in.len;
+        on_chan(box->chan, 0, box);
+    }
+}
+
+static void on_pid(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+
+    (void)fd;
+    (void)what;
+    if (wait4(box->pid, NULL, __WALL | WNOHANG, &box->usage) < 0)
+        memset(&box->usage, 0, sizeof(box->usage)); /* the host program reaped it before us */
+    (void)event_del(box->on_pid);
+    box->pid = 0;
+    drain(box);
+    box->callbacks->gone(box->callbacks->data, box);
+    host_box_free(box);
+}
+
+/* ---- life ---- */
+
+static int watch_fd(struct event_base *base, int fd, event_callback_fn fn, struct host_box *box,
+                    struct event **ret)
+{
+    *ret = event_new(base, fd, EV_READ | EV_PERSIST, fn, box);
+    return *ret && event_add(*ret, NULL) == 0 ? 0 : -1;
+}
+
+int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
+                 struct host_box **ret, struct box_far *ret_far, struct gb_err *err)
+{
+    struct host_box *box = calloc(1, sizeof(*box));
+    int ctl[2] = { -1, -1 }, chan[2] = { -1, -1 }, out[2] = { -1, -1 }, errs[2] = { -1, -1 };
+
+    if (!box)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a box");
+    bool ok = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) == 0 &&
+              socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, chan) == 0 &&
+              pipe2(out, O_CLOEXEC) == 0 && pipe2(errs, O_CLOEXEC) == 0;
+    *box = (struct host_box){ .pidfd = -1,
+                              .ctl = ctl[0],
+                              .chan = chan[0],
+                              .out = out[0],
+                              .err = errs[0],
+                              .callbacks = callbacks };
+    *ret_far = (struct box_far){ ctl[1], chan[1], out[1], errs[1] };
+    gb_buf_init(&box->in, sizeof(struct frame) + FRAME_MAX + PIECE);
+    ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(chan[0], F_SETFL, O_NONBLOCK) == 0 &&
+         fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&
+         watch_fd(base, ctl[0], on_ctl, box, &box->on_ctl) == 0 &&
+         watch_fd(base, chan[0], on_chan, box, &box->on_chan) == 0 &&
+         watch_fd(base, out[0], on_out, box, &box->on_out) == 0 &&
+         watch_fd(base, errs[0], on_err, box, &box->on_err) == 0;
+    box->on_watch = ok ? evtimer_new(base, on_watch, box) : NULL;
+    box->on_linger = ok ? evtimer_new(base, on_linger, box) : NULL;
+    if (box->on_watch && box->on_linger) {
+        *ret = box;
+        return 0;
+    }
+    (void)gb_fail(err, GB_E_SYSTEM, errno, "making a box's pipes");
+    gb_closep(&ctl[1]);
+    gb_closep(&chan[1]);
+    gb_closep(&out[1]);
+    gb_closep(&errs[1]);
+    host_box_free(box);
+    return -1;
+}
+
+int host_box_born(struct host_box *box, pid_t pid, int pidfd, struct gb_err *err)
+{
+    box->pid = pid;
+    box->pidfd = pidfd;
+    if (watch_fd(event_get_base(box->on_ctl), pidfd, on_pid, box, &box->on_pid) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "watching a box");
+    if (box->state == BOX_DYING)
+        host_box_kill(box);
+    return 0;
+}
+
+static int send_program(struct host_box *box, const json_t *program, int in, struct gb_err *err)
+{
+    auto_free char *text = json_dumps(program, JSON_COMPACT);
+    struct frame head = { .kind = FRAME_RUN };
+    int e;
+
+    if (!text)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "writing the request");
+    head.len = (uint32_t)strlen(text);
+    /* The guest of a waiting box reads at once and all; blocking is short. */
+    (void)fcntl(box->chan, F_SETFL, 0);
+    e = fd_send(box->chan, &head, sizeof(head), &in, in >= 0 ? 1 : 0);
+    if (e == 0)
+        e = fd_send(box->chan, text, head.len, NULL, 0);
+    (void)fcntl(box->chan, F_SETFL, O_NONBLOCK);
+    return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending the request to its box") : 0;
+}
+
+int host_box_run(struct host_box *box, const json_t *program, int in,
+                 const struct plan_watch *watch, struct gb_err *err)
+{
+    struct timeval soon = { .tv_usec = WATCH_AFTER_US };
+
+    if (send_program(box, program, in, err) < 0)
+        return -1;
+    box->state = BOX_RUNNING;
+    box->watch = *watch;
+    (void)evtimer_add(box->on_watch, &soon);
+    return 0;
+}
+
+void host_box_kill(struct host_box *box)
+{
+    struct box_order order = { .kind = BOX_DIE };
+
+    box->killed = true;
+    if (box->state != BOX_RUNNING)
+        box->state = BOX_DYING;
+    if (box->pid <= 0)
+        return; /* not born yet: it will be killed then */
+    /* With a pid namespace, init's death is everybody's. Without one it is init that must kill
+     * the others. */
+    if (box->shape.level == LEVEL_NAMESPACES)
+        (void)syscall(SYS_pidfd_send_signal, box->pidfd, SIGKILL, NULL, 0);
+    else
+        (void)fd_send(box->ctl, &order, sizeof(order), NULL, 0);
+}
+
+void host_box_free(struct host_box *box)
+{
+    struct event *events[] = { box->on_pid, box->on_ctl, box->on_chan,
+                               box->on_out, box->on_err, box->on_watch, box->on_linger };
+    int fds[] = { box->pidfd, box->ctl, box->chan, box->out, box->err };
+
+    for (size_t i = 0; i < ARRAY_LEN(events); i++)
+        if (events[i])
+            event_free(events[i]);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        gb_closep(&fds[i]);
+    gb_buf_done(&box->in);
+    json_decref(box->answer);
+    free(box->scratch);
+    free(box);
+}

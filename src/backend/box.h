@@ -1,0 +1,81 @@
+#pragma once
+/* The engine's side of one box: its process, its descriptors, what it has said so far. */
+#include <event2/event.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+
+#include "base/buf.h"
+#include "sandbox/box.h"
+#include "sandbox/plan.h"
+
+/* What decides whether a waiting box fits an order; the rest can still be tightened. */
+struct box_shape {
+    enum plan_level level;
+    bool host_network;
+    uint64_t disk_bytes;
+};
+
+struct host_box;
+
+struct box_callbacks {
+    void *data;
+    void (*ready)(void *data, struct host_box *box);
+    void (*output)(void *data, struct host_box *box, int stream, const char *bytes, size_t len);
+    /* Every process of the box is gone, and all that it wrote was delivered. The box is freed
+     * when this returns. */
+    void (*gone)(void *data, struct host_box *box);
+};
+
+enum box_state {
+    BOX_MAKING,
+    BOX_WAITING,
+    BOX_RUNNING,
+    BOX_DYING
+};
+
+struct host_box {
+    struct host_box *next;
+    uint64_t number;
+    struct box_shape shape;
+    enum box_state state;
+    pid_t pid;
+    int pidfd, ctl, chan, out, err;
+    struct event *on_pid, *on_ctl, *on_chan, *on_out, *on_err, *on_watch, *on_linger;
+    const struct box_callbacks *callbacks;
+    void *run; /* whoever uses it */
+
+    /* what was seen */
+    bool exited, limited, killed, setup_failed, forged;
+    int status;
+    struct watch_sample sample;
+    struct gb_err setup_err;
+    struct gb_buf in; /* the frame that is coming */
+    json_t *answer;
+    struct rusage usage;
+    int64_t setup_cpu_us;
+    struct plan_watch watch;
+    char *scratch; /* host directory of a box without a private root, or NULL */
+};
+
+/* The far ends, to be sent to the zygote and then closed. */
+struct box_far {
+    int ctl, chan, out, err;
+};
+
+/* Make the engine's side: sockets, pipes, events. */
+int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
+                 struct host_box **ret, struct box_far *ret_far, struct gb_err *err) gb_nodiscard;
+
+/* The zygote made it: from now on it is a process to be waited for. Takes the pidfd. */
+int host_box_born(struct host_box *box, pid_t pid, int pidfd, struct gb_err *err) gb_nodiscard;
+
+/* Send the program. `in` is a descriptor for standard input, or -1. */
+int host_box_run(struct host_box *box, const json_t *program, int in,
+                 const struct plan_watch *watch, struct gb_err *err) gb_nodiscard;
+
+/* End it, and everything in it. `gone` follows. */
+void host_box_kill(struct host_box *box);
+
+/* Free a box whose process is gone or never was. */
+void host_box_free(struct host_box *box);

@@ -1,0 +1,874 @@
+/*
+ * How local runs find their boxes.
+ *
+ * A run waits in a queue until a box of its shape is ready. Boxes of the usual shape are made ahead
+ * and stand waiting, sealed; any other is made when a run asks for it. A box is given to one run
+ * and is gone afterwards. When it is gone, and the caller has the result, a new one is ordered.
+ *
+ * "auto" is decided by doing: the first box is made with namespaces; if this host refuses them,
+ * the same is tried with Landlock alone, and if that is refused too, the run fails. There is no
+ * third try.
+ *
+ * If the zygote dies, what it was making is ordered again from a new one, once.
+ */
+#include "backend/local.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/box.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/own.h"
+#include "python/protocol.h"
+#include "python/zygote.h"
+#include "sandbox/explain.h"
+#include "sandbox/landlock.h"
+
+enum {
+    VISIBLE_MAX = 64,
+    PLAN_MAX = 1 << 20,
+    SHAPES_MAX = 8,       /* composed plans kept */
+    MAKING_MAX = 8,       /* boxes being set up at once */
+    ZYGOTE_LIVES = 3,     /* how often in a row it may die before it is given up */
+    LANDLOCK_ABI_MIN = 6, /* signals and abstract sockets held too: what a box without namespaces
+                             needs */
+};
+
+struct cached_plan {
+    struct box_shape shape;
+    struct composed composed;
+    bool used;
+};
+
+struct run {
+    struct run *next;
+    struct local *local;
+    struct run_order order; /* program and stdin_data owned here */
+    struct run_events events;
+    struct host_box *box; /* NULL while it waits */
+    struct box_shape shape;
+    bool killed;
+    struct event *on_end; /* delivers an end that needs no box */
+    struct gb_err failed;
+    int64_t started_us;
+    int stdin_fd;
+};
+
+struct local {
+    struct backend backend;
+    struct event_base *base;
+    struct zygote *zygote;
+    struct event *on_respawn, *on_pump;
+    char *python;
+    char *extension_dir;
+    json_t *preload, *env;
+    const json_t *info; /* from the zygote, once it is up */
+    unsigned pool;
+    bool oneshot, oneshot_made;
+    bool freeing;
+    struct run_order usual;
+    int auto_level; /* what auto came to mean: a level, or ISOLATION_AUTO while unknown */
+    bool usual_refused; /* the last box of the usual shape could not be made: none is made ahead */
+    struct gb_err refusal;
+    unsigned deaths;
+    struct gb_err gone; /* why there is no zygote and will be none */
+    uint64_t n_boxes;
+    struct box_callbacks callbacks;
+    struct host_box *boxes;
+    struct run *queue; /* runs without a box, first come first */
+    struct cached_plan plans[SHAPES_MAX];
+    unsigned next_plan;
+};
+
+static void pump(struct local *l);
+
+/* ---- runs ---- */
+
+static void run_free(struct run *r)
+{
+    union {
+        const json_t *in;
+        json_t *out;
+    } program = { .in = r->order.program };
+
+    if (r->on_end)
+        event_free(r->on_end);
+    json_decref(program.out);
+    gb_closep(&r->stdin_fd);
+    free(r);
+}
+
+static void queue_remove(struct local *l, const struct run *r)
+{
+    for (struct run **at = &l->queue; *at; at = &(*at)->next) {
+        if (*at == r) {
+            *at = r->next;
+            return;
+        }
+    }
+}
+
+static void run_done(struct run *r, struct run_outcome *outcome)
+{
+    outcome->started_us = r->started_us;
+    outcome->ended_us = clock_us();
+    r->events.done(r->events.data, outcome);
+    run_free(r);
+}
+
+/* End a run that has no box. */
+static void run_fail(struct run *r, const struct gb_err *err)
+{
+    struct run_outcome outcome = { .end = r->killed ? RUN_KILLED : RUN_FAILED, .err = *err };
+
+    queue_remove(r->local, r);
+    run_done(r, &outcome);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *data)
+{
+    struct run *r = data;
+
+    (void)fd;
+    (void)what;
+    run_fail(r, &r->failed);
+}
+
+static void fail_all(struct local *l, const struct gb_err *err)
+{
+    while (l->queue)
+        run_fail(l->queue, err);
+}
+
+/* ---- shapes and plans ---- */
+
+static bool same_shape(const struct box_shape *a, const struct box_shape *b)
+{
+    return a->level == b->level && a->host_network == b->host_network &&
+           a->disk_bytes == b->disk_bytes;
+}
+
+/* What an order asks for, with auto as what it means now. */
+static struct box_shape shape_of(const struct local *l, const struct run_order *order)
+{
+    int level = order->isolation;
+
+    if (level == ISOLATION_AUTO)
+        level = l->auto_level == ISOLATION_AUTO ? LEVEL_NAMESPACES : l->auto_level;
+    return (struct box_shape){ (enum plan_level)level, order->host_network,
+                               order->limits.disk_bytes };
+}
+
+static size_t add_visible(const char *path, const char **list, size_t n)
+{
+    if (!path || path[0] != '/' || path[1] == '\0' || n == VISIBLE_MAX)
+        return n;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i], path) == 0)
+            return n;
+    list[n] = path;
+    return n + 1;
+}
+
+/* What the interpreter must be able to read: its prefixes and wherever it looks for modules. */
+static size_t visible_paths(const struct local *l, const char **list)
+{
+    const json_t *prefixes = json_object_get(l->info, "prefixes");
+    const json_t *path = json_object_get(l->info, "path");
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_array_size(prefixes); i++) {
+        const char *prefix = json_string_value(json_array_get(prefixes, i));
+        if (prefix && strcmp(prefix, "/usr") != 0)
+            n = add_visible(prefix, list, n);
+    }
+    for (size_t i = 0; i < json_array_size(path); i++)
+        n = add_visible(json_string_value(json_array_get(path, i)), list, n);
+    return n;
+}
+
+static int compose_shape(const struct local *l, const struct box_shape *shape, const char *scratch,
+                         struct composed *ret, struct gb_err *err)
+{
+    const char *visible[VISIBLE_MAX];
+    struct plan_wish wish = { .level = shape->level,
+                              .host_network = shape->host_network,
+                              .limits = l->usual.limits,
+                              .scratch = scratch,
+                              .visible = visible };
+    uint32_t abi_min = shape->level == LEVEL_LANDLOCK ? LANDLOCK_ABI_MIN : 1;
+    int why;
+
+    wish.limits.disk_bytes = shape->disk_bytes;
+    wish.n_visible = visible_paths(l, visible);
+    wish.landlock_abi = landlock_abi(&why);
+    if (shape->level >= LEVEL_LANDLOCK && wish.landlock_abi < abi_min) {
+        (void)gb_fail(err, GB_E_NO_ISOLATION, why,
+                      "this kernel offers Landlock ABI %u, isolation '%s' needs %u",
+                      wish.landlock_abi, plan_level_name(shape->level), abi_min);
+        return gb_fail_hint(err, "'glovebox doctor' says what this host allows");
+    }
+    return compose(&wish, ret, err);
+}
+
+/* The cached plan of a shape; composing costs more than the rest of ordering a box. */
+static struct composed *plan_of(struct local *l, const struct box_shape *shape, const char *scratch,
+                                struct gb_err *err)
+{
+    struct cached_plan *slot = &l->plans[l->next_plan % SHAPES_MAX];
+
+    for (size_t i = 0; i < SHAPES_MAX && !scratch; i++)
+        if (l->plans[i].used && same_shape(&l->plans[i].shape, shape))
+            return &l->plans[i].composed;
+    if (slot->used)
+        composed_done(&slot->composed);
+    slot->used = false;
+    if (compose_shape(l, shape, scratch ? scratch : "", &slot->composed, err) < 0)
+        return NULL;
+    slot->used = true;
+    slot->shape = *shape;
+    if (scratch)
+        slot->shape.disk_bytes = UINT64_MAX; /* names a directory: for this box only */
+    else
+        l->next_plan++;
+    return &slot->composed;
+}
+
+/* ---- making boxes ---- */
+
+static void box_remove(struct local *l, const struct host_box *box)
+{
+    for (struct host_box **at = &l->boxes; *at; at = &(*at)->next) {
+        if (*at == box) {
+            *at = box->next;
+            return;
+        }
+    }
+}
+
+static char *make_scratch(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *path = NULL;
+
+    if (asprintf(&path, "%s/glovebox-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp") < 0)
+        return NULL;
+    if (mkdtemp(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+static int order_box(struct local *l, struct host_box *box, const struct box_far *far,
+                     struct gb_err *err)
+{
+    struct composed *c = plan_of(l, &box->shape, box->scratch, err);
+    struct gb_buf packed;
+    auto_close int plan = -1;
+
+    if (!c)
+        return -1;
+    if (c->plan.change_ids)
+        c->plan.outside_uid = c->plan.outside_gid = plan_outside_id(box->number);
+    gb_buf_init(&packed, PLAN_MAX);
+    if (plan_pack(&c->plan, &packed, err) == 0) {
+        plan = fd_sealed("glovebox-plan", packed.data, packed.len);
+        if (plan < 0)
+            (void)gb_fail(err, GB_E_SYSTEM, -plan, "packing the plan");
+    }
+    size_t len = packed.len;
+    gb_buf_done(&packed);
+    if (plan < 0)
+        return -1;
+    int fds[ORDER_FDS] = { [ORDER_PLAN] = plan, [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
+                           [ORDER_OUT] = far->out, [ORDER_ERR] = far->err };
+    return zygote_order(l->zygote, box->number, len, fds, err);
+}
+
+static int box_make(struct local *l, const struct box_shape *shape, struct gb_err *err)
+{
+    struct host_box *box;
+    struct box_far far;
+    int r;
+
+    if (host_box_new(l->base, &l->callbacks, &box, &far, err) < 0)
+        return -1;
+    box->number = ++l->n_boxes;
+    box->shape = *shape;
+    if (shape->level < LEVEL_NAMESPACES) {
+        box->scratch = make_scratch();
+        r = box->scratch ? 0 : gb_fail(err, GB_E_SYSTEM, errno, "making a scratch directory");
+    } else {
+        r = 0;
+    }
+    if (r == 0)
+        r = order_box(l, box, &far, err);
+    gb_closep(&far.ctl);
+    gb_closep(&far.chan);
+    gb_closep(&far.out);
+    gb_closep(&far.err);
+    if (r < 0) {
+        if (box->scratch)
+            (void)rmdir(box->scratch);
+        host_box_free(box);
+        return -1;
+    }
+    box->next = l->boxes;
+    l->boxes = box;
+    return 0;
+}
+
+/* ---- matching runs and boxes ---- */
+
+static struct host_box *find_box(const struct local *l, enum box_state state,
+                                 const struct box_shape *shape)
+{
+    for (struct host_box *box = l->boxes; box; box = box->next)
+        if (box->state == state && !box->run && same_shape(&box->shape, shape))
+            return box;
+    return NULL;
+}
+
+static unsigned count_boxes(const struct local *l, enum box_state state,
+                            const struct box_shape *shape)
+{
+    unsigned n = 0;
+
+    for (const struct host_box *box = l->boxes; box; box = box->next)
+        n += box->state == state && !box->run && (!shape || same_shape(&box->shape, shape));
+    return n;
+}
+
+static struct plan_watch watch_of(const struct run *r)
+{
+    const struct plan_limits *limits = &r->order.limits;
+    struct plan_watch w = { .memory_bytes = limits->memory_bytes, .cpu_ms = limits->cpu_ms };
+
+    if (r->shape.level < LEVEL_NAMESPACES && r->shape.level > LEVEL_NONE) {
+        w.processes = limits->processes;
+        w.disk_bytes = limits->disk_bytes;
+        w.inodes = limits->inodes;
+    }
+    return r->shape.level == LEVEL_NONE ? (struct plan_watch){ 0 } : w;
+}
+
+/* Limits below those that the box was made with, as the guest sets them. */
+static json_t *rlimits_of(const struct local *l, const struct run *r)
+{
+    const struct plan_limits *want = &r->order.limits, *have = &l->usual.limits;
+    uint64_t extra = r->shape.level == LEVEL_NAMESPACES ? 1 : 0;
+    json_t *list = json_array();
+
+    if (r->shape.level == LEVEL_NONE)
+        return list;
+    if (want->memory_bytes != have->memory_bytes)
+        json_array_append_new(list, json_pack("[i,I]", RLIMIT_DATA,
+                                              (json_int_t)(want->memory_bytes * 2)));
+    if (want->processes != have->processes && (extra == 1 || geteuid() == 0))
+        json_array_append_new(list, json_pack("[i,I]", RLIMIT_NPROC,
+                                              (json_int_t)(want->processes + extra)));
+    if (want->open_files != have->open_files)
+        json_array_append_new(list, json_pack("[i,I]", RLIMIT_NOFILE,
+                                              (json_int_t)want->open_files));
+    if (want->cpu_ms != have->cpu_ms)
+        json_array_append_new(list, json_pack("[i,I]", RLIMIT_CPU,
+                                              (json_int_t)(want->cpu_ms + 999) / 1000));
+    return list;
+}
+
+/* Where a box without a private root keeps what others find at the usual places. */
+static void point_into_scratch(json_t *env, const char *scratch)
+{
+    json_object_set_new(env, "HOME", json_sprintf("%s/home", scratch));
+    json_object_set_new(env, "TMPDIR", json_sprintf("%s/tmp", scratch));
+}
+
+static int run_in(struct local *l, struct run *r, struct host_box *box, struct gb_err *err)
+{
+    struct plan_watch watch = watch_of(r);
+    json_t *program = json_copy((json_t *)(uintptr_t)r->order.program);
+    json_t *env = json_object_get(program, "env");
+    int e;
+
+    env = env ? json_copy(env) : json_object();
+    if (box->scratch)
+        point_into_scratch(env, box->scratch);
+    json_object_set_new(program, "env", env);
+    json_object_set_new(program, "rlimits", rlimits_of(l, r));
+    e = host_box_run(box, program, r->stdin_fd, &watch, err);
+    json_decref(program);
+    return e;
+}
+
+static void assign(struct local *l, struct run *r, struct host_box *box)
+{
+    struct gb_err err;
+
+    r->started_us = clock_us();
+    if (run_in(l, r, box, &err) < 0) {
+        host_box_kill(box); /* it died while it waited; another will come */
+        return;
+    }
+    queue_remove(l, r);
+    r->next = NULL;
+    r->box = box;
+    box->run = r;
+}
+
+static void assign_waiting(struct local *l)
+{
+    for (struct run *r = l->queue, *next; r; r = next) {
+        struct host_box *box;
+
+        next = r->next;
+        r->shape = shape_of(l, &r->order);
+        box = find_box(l, BOX_WAITING, &r->shape);
+        if (box)
+            assign(l, r, box);
+    }
+}
+
+static unsigned queued_of(const struct local *l, const struct box_shape *shape)
+{
+    unsigned n = 0;
+
+    for (const struct run *r = l->queue; r; r = r->next)
+        n += same_shape(&r->shape, shape);
+    return n;
+}
+
+/* Make boxes of this shape until those that wait or are being made are `want`. */
+static void make_up_to(struct local *l, const struct box_shape *shape, unsigned want)
+{
+    unsigned have = count_boxes(l, BOX_WAITING, shape) + count_boxes(l, BOX_MAKING, shape);
+
+    for (; have < want && count_boxes(l, BOX_MAKING, NULL) < MAKING_MAX; have++) {
+        struct gb_err err;
+        if (box_make(l, shape, &err) < 0) {
+            if (queued_of(l, shape) == 0)
+                return;
+            for (struct run *r = l->queue, *next; r; r = next) {
+                next = r->next;
+                if (same_shape(&r->shape, shape))
+                    run_fail(r, &err);
+            }
+            return;
+        }
+    }
+}
+
+/* Bring runs and boxes together, and order what is missing. */
+static void pump(struct local *l)
+{
+    struct box_shape usual;
+
+    if (!l->info || l->freeing)
+        return;
+    assign_waiting(l);
+    usual = shape_of(l, &l->usual);
+    for (struct run *r = l->queue; r; r = r->next) {
+        if (!same_shape(&r->shape, &usual)) {
+            make_up_to(l, &r->shape, queued_of(l, &r->shape));
+            break; /* the queue may have changed; the next box that is ready comes back here */
+        }
+    }
+    if (l->oneshot && !l->oneshot_made) {
+        l->oneshot_made = true;
+        make_up_to(l, &usual, 1);
+    } else {
+        make_up_to(l, &usual,
+                   queued_of(l, &usual) + (l->oneshot || l->usual_refused ? 0 : l->pool));
+    }
+}
+
+/* ---- what boxes tell ---- */
+
+static void on_ready(void *data, struct host_box *box)
+{
+    struct local *l = data;
+
+    if (box->shape.level >= LEVEL_LANDLOCK && l->auto_level == ISOLATION_AUTO)
+        l->auto_level = (int)box->shape.level;
+    l->deaths = 0;
+    l->usual_refused = false;
+    pump(l);
+}
+
+static void on_output(void *data, struct host_box *box, int stream, const char *bytes, size_t len)
+{
+    struct run *r = box->run;
+
+    (void)data;
+    if (r && r->events.output)
+        r->events.output(r->events.data, stream, bytes, len);
+}
+
+static struct run_outcome outcome_of(const struct run *r, const struct host_box *box)
+{
+    struct run_outcome o = { .level = box->shape.level,
+                             .usage = box->usage,
+                             .setup_cpu_us = box->setup_cpu_us };
+
+    if (box->setup_failed) {
+        o.end = RUN_FAILED;
+        o.err = box->setup_err;
+    } else if (box->answer && !box->forged) {
+        o.end = RUN_ANSWERED;
+        o.answer = box->answer;
+    } else if (box->limited) {
+        o.end = RUN_LIMIT;
+        o.sample = box->sample;
+    } else if (r->killed) {
+        o.end = RUN_KILLED;
+    } else if (box->forged) {
+        o.end = RUN_ANSWERED;
+        o.answer = NULL;
+    } else if (box->exited) {
+        o.end = RUN_EXITED;
+        o.status = box->status;
+    } else {
+        o.end = RUN_EXITED;
+        o.status = SIGKILL; /* somebody on the host killed the box */
+    }
+    return o;
+}
+
+/* Is it the host that says no, or only bad luck? */
+static bool is_refusal(const struct gb_err *err)
+{
+    static const int answers[] = { EPERM, EACCES, EINVAL, ENOSYS, ENOSPC, EUSERS, ENODEV,
+                                   EOPNOTSUPP };
+
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+        if (err->code == GB_E_NO_ISOLATION && err->sys == answers[i])
+            return true;
+    return false;
+}
+
+/* A box could not be made. For auto, that decides what is tried next. */
+static void on_refused(struct local *l, const struct box_shape *shape, const struct gb_err *err)
+{
+    if (l->auto_level == ISOLATION_AUTO && shape->level == LEVEL_NAMESPACES && is_refusal(err))
+        l->auto_level = LEVEL_LANDLOCK;
+    for (struct run *r = l->queue, *next; r; r = next) {
+        next = r->next;
+        if (same_shape(&r->shape, shape) && shape_of(l, &r->order).level == shape->level)
+            run_fail(r, err);
+    }
+    if (shape_of(l, &l->usual).level == shape->level) {
+        l->usual_refused = true;
+        l->refusal = *err;
+    }
+    pump(l);
+}
+
+static void on_gone(void *data, struct host_box *box)
+{
+    struct local *l = data;
+    struct run *r = box->run;
+
+    box_remove(l, box);
+    if (box->scratch) /* init removed it, unless it was killed itself */
+        (void)rmdir(box->scratch);
+    if (r) {
+        struct run_outcome o = outcome_of(r, box);
+        const struct cached_plan *plan = l->plans;
+        for (size_t i = 0; i < SHAPES_MAX; i++, plan++)
+            if (plan->used && plan->shape.level == box->shape.level &&
+                plan->shape.host_network == box->shape.host_network)
+                o.n_layers = plan_layers(&plan->composed.plan, o.layers);
+        run_done(r, &o);
+    } else if (box->state == BOX_MAKING && !box->setup_failed) {
+        gb_err_set(&box->setup_err, GB_E_SYSTEM, 0, "a box ended before it was ready");
+        box->setup_failed = true;
+    }
+    if (!r && box->setup_failed && !l->freeing)
+        on_refused(l, &box->shape, &box->setup_err);
+    else
+        pump(l);
+}
+
+/* ---- what the zygote tells ---- */
+
+static void on_hello(void *data, const json_t *info)
+{
+    struct local *l = data;
+
+    l->info = info;
+    pump(l);
+}
+
+static struct host_box *box_by_number(const struct local *l, uint64_t number)
+{
+    for (struct host_box *box = l->boxes; box; box = box->next)
+        if (box->number == number)
+            return box;
+    return NULL;
+}
+
+static void on_box(void *data, uint64_t number, pid_t pid, int pidfd, const struct gb_err *err)
+{
+    struct local *l = data;
+    struct host_box *box = box_by_number(l, number);
+    struct gb_err ignored;
+
+    if (!box) {
+        gb_closep(&pidfd);
+        return;
+    }
+    if (err->code != GB_OK) {
+        box->setup_failed = true;
+        box->setup_err = *err;
+    }
+    if (pid > 0 && pidfd >= 0 && host_box_born(box, pid, pidfd, &ignored) == 0)
+        return; /* its end will be seen like any other */
+    struct box_shape shape = box->shape;
+    box_remove(l, box);
+    if (box->scratch)
+        (void)rmdir(box->scratch);
+    host_box_free(box);
+    on_refused(l, &shape, err);
+}
+
+static int zygote_begin(struct local *l, struct gb_err *err);
+
+static void on_respawn(evutil_socket_t fd, short what, void *data)
+{
+    struct local *l = data;
+    struct gb_err err;
+
+    (void)fd;
+    (void)what;
+    l->zygote = zygote_free(l->zygote);
+    if (l->deaths < ZYGOTE_LIVES && l->gone.code != GB_E_NO_INTERPRETER &&
+        zygote_begin(l, &err) == 0)
+        return;
+    fail_all(l, &l->gone);
+}
+
+/* Boxes that it had not made yet will never come; those it made live on. */
+static void on_died(void *data, const struct gb_err *err)
+{
+    struct local *l = data;
+    struct timeval now = { 0 };
+
+    for (struct host_box *box = l->boxes, *next; box; box = next) {
+        next = box->next;
+        if (box->pid == 0) {
+            box_remove(l, box);
+            if (box->scratch)
+                (void)rmdir(box->scratch);
+            host_box_free(box);
+        }
+    }
+    l->info = NULL;
+    l->gone = *err;
+    l->deaths++;
+    (void)evtimer_add(l->on_respawn, &now);
+}
+
+static int zygote_begin(struct local *l, struct gb_err *err)
+{
+    struct interpreter_spec spec = { .path = l->python,
+                                     .extension_dir = l->extension_dir,
+                                     .preload = l->preload,
+                                     .env = l->env,
+                                     .warm = !l->oneshot };
+    struct zygote_callbacks callbacks = { .data = l, .hello = on_hello, .box = on_box,
+                                          .died = on_died };
+
+    return zygote_new(l->base, &spec, &callbacks, &l->zygote, err);
+}
+
+/* ---- the vtable ---- */
+
+static struct run *local_run(struct backend *b, const struct run_order *order,
+                             const struct run_events *events, struct gb_err *err)
+{
+    struct local *l = (struct local *)b;
+    struct run *r = calloc(1, sizeof(*r));
+    struct timeval now = { 0 };
+    struct run **end = &l->queue;
+
+    if (!r) {
+        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a run");
+        return NULL;
+    }
+    *r = (struct run){ .local = l, .order = *order, .events = *events, .stdin_fd = -1 };
+    r->order.program = json_incref((json_t *)(uintptr_t)order->program);
+    r->on_end = evtimer_new(l->base, on_end, r);
+    if (order->stdin_bytes > 0)
+        r->stdin_fd = fd_sealed("stdin", order->stdin_data, order->stdin_bytes);
+    if (!r->on_end || (order->stdin_bytes > 0 && r->stdin_fd < 0)) {
+        run_free(r);
+        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a run");
+        return NULL;
+    }
+    r->shape = shape_of(l, order);
+    while (*end)
+        end = &(*end)->next;
+    *end = r;
+    if (!l->zygote && (l->gone.code == GB_E_NO_INTERPRETER || zygote_begin(l, &r->failed) < 0)) {
+        if (r->failed.code == GB_OK)
+            r->failed = l->gone;
+        (void)evtimer_add(r->on_end, &now);
+    } else if (l->info) {
+        assign_waiting(l); /* the fast road: nothing is ordered until the answer is out */
+        if (!r->box)
+            (void)evtimer_add(l->on_pump, &now);
+    }
+    return r;
+}
+
+static void local_kill(struct run *r)
+{
+    struct timeval now = { 0 };
+
+    r->killed = true;
+    if (r->box)
+        host_box_kill(r->box);
+    else
+        (void)evtimer_add(r->on_end, &now);
+}
+
+static json_t *local_explain(struct backend *b, const struct run_order *order, struct gb_err *err)
+{
+    struct local *l = (struct local *)b;
+    struct box_shape shape = shape_of(l, order);
+    const char *scratch = shape.level < LEVEL_NAMESPACES ? "/tmp/glovebox-XXXXXX" : NULL;
+    struct composed *c;
+
+    if (!l->zygote && l->gone.code != GB_OK) {
+        *err = l->gone;
+        return NULL;
+    }
+    if (order->isolation == ISOLATION_AUTO && l->usual_refused) {
+        *err = l->refusal;
+        return NULL;
+    }
+    if (!l->info || (order->isolation == ISOLATION_AUTO && l->auto_level == ISOLATION_AUTO)) {
+        (void)gb_fail(err, GB_E_BUSY, 0, "the first box is not ready yet");
+        return NULL;
+    }
+    c = plan_of(l, &shape, scratch, err);
+    return c ? plan_to_json(&c->plan) : NULL;
+}
+
+static int local_waiting(const struct backend *b)
+{
+    return (int)count_boxes((const struct local *)b, BOX_WAITING, NULL);
+}
+
+static const json_t *local_about(const struct backend *b)
+{
+    return ((const struct local *)b)->info;
+}
+
+static unsigned count_unborn(const struct local *l)
+{
+    unsigned n = 0;
+
+    for (const struct host_box *box = l->boxes; box; box = box->next)
+        n += box->pid == 0;
+    return n;
+}
+
+/* Everything in a box dies with it, so it is enough to end the boxes and to wait for them. */
+static void local_free(struct backend *b)
+{
+    struct local *l = (struct local *)b;
+    struct gb_err cancelled = { .code = GB_E_GONE };
+
+    l->freeing = true;
+    for (struct run *r = l->queue; r; r = r->next)
+        r->killed = true;
+    fail_all(l, &cancelled);
+    for (struct host_box *box = l->boxes; box; box = box->next) {
+        if (box->run)
+            ((struct run *)box->run)->killed = true;
+        host_box_kill(box);
+    }
+    /* What was ordered is a child of ours: hear its number first, or it could not be reaped. */
+    while (l->info && count_unborn(l) > 0)
+        (void)event_base_loop(l->base, EVLOOP_ONCE);
+    l->zygote = zygote_free(l->zygote);
+    while (l->boxes) {
+        bool born = false;
+        for (struct host_box *box = l->boxes, *next; box; box = next) {
+            next = box->next;
+            born |= box->pid > 0;
+            if (box->pid == 0) {
+                box_remove(l, box);
+                if (box->scratch)
+                    (void)rmdir(box->scratch);
+                host_box_free(box);
+            }
+        }
+        if (born)
+            (void)event_base_loop(l->base, EVLOOP_ONCE);
+    }
+    for (size_t i = 0; i < SHAPES_MAX; i++)
+        if (l->plans[i].used)
+            composed_done(&l->plans[i].composed);
+    if (l->on_respawn)
+        event_free(l->on_respawn);
+    if (l->on_pump)
+        event_free(l->on_pump);
+    json_decref(l->preload);
+    json_decref(l->env);
+    free(l->python);
+    free(l->extension_dir);
+    free(l);
+}
+
+static void on_pump(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    pump(data);
+}
+
+static const struct backend_ops local_ops = {
+    .name = "local",
+    .run = local_run,
+    .kill = local_kill,
+    .explain = local_explain,
+    .waiting = local_waiting,
+    .about = local_about,
+    .free = local_free,
+};
+
+int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err *err)
+{
+    struct local *l = calloc(1, sizeof(*l));
+
+    if (!l)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a backend");
+    *l = (struct local){ .backend = { .ops = &local_ops },
+                         .base = spec->base,
+                         .preload = json_deep_copy(spec->preload),
+                         .env = json_deep_copy(spec->env),
+                         .pool = spec->pool,
+                         .oneshot = spec->oneshot,
+                         .usual = spec->usual,
+                         .auto_level = ISOLATION_AUTO };
+    l->callbacks = (struct box_callbacks){ .data = l, .ready = on_ready, .output = on_output,
+                                           .gone = on_gone };
+    l->extension_dir = strdup(spec->extension_dir);
+    l->on_respawn = evtimer_new(spec->base, on_respawn, l);
+    l->on_pump = evtimer_new(spec->base, on_pump, l);
+    if (!l->extension_dir || !l->on_respawn || !l->on_pump) {
+        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a backend");
+    } else if (interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0) {
+        *ret = &l->backend;
+        return 0;
+    }
+    local_free(&l->backend);
+    return -1;
+}

@@ -1,0 +1,220 @@
+#include "base/fd.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/own.h"
+
+int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds)
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(sizeof(int) * FD_PASS_MAX)];
+    } control = { 0 };
+    union {
+        const void *in;
+        void *out; /* iovec has no const; sendmsg does not write */
+    } cast = { .in = data };
+    struct iovec iov = { .iov_base = cast.out, .iov_len = len };
+    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+    ssize_t n;
+
+    if (n_fds > FD_PASS_MAX)
+        return -EINVAL;
+    if (n_fds > 0) {
+        msg.msg_control = control.space;
+        msg.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+        memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
+    }
+    do
+        n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    return (size_t)n == len ? 0 : -EMSGSIZE;
+}
+
+/* Keep what fits into fds, close the rest. */
+static void collect_fds(struct msghdr *msg, int *fds, size_t *n_fds)
+{
+    size_t room = *n_fds, got = 0;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < n; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+            if (got < room)
+                fds[got++] = fd;
+            else
+                (void)close(fd);
+        }
+    }
+    *n_fds = got;
+}
+
+ssize_t fd_recv(int sock, void *data, size_t len, int *fds, size_t *n_fds)
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(sizeof(int) * FD_PASS_MAX)];
+    } control = { 0 };
+    struct iovec iov = { .iov_base = data, .iov_len = len };
+    struct msghdr msg = { .msg_iov = &iov,
+                          .msg_iovlen = 1,
+                          .msg_control = control.space,
+                          .msg_controllen = sizeof(control.space) };
+    size_t none = 0;
+    ssize_t n;
+
+    do
+        n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    collect_fds(&msg, fds, n_fds ? n_fds : &none);
+    return n;
+}
+
+int fd_sealed(const char *name, const void *data, size_t len)
+{
+    auto_close int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    char path[64];
+    int ro, e;
+
+    if (fd < 0)
+        return -errno;
+    e = fd_write_all(fd, data, len);
+    if (e < 0)
+        return e;
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+        return -errno;
+    /* Reopened, so that the description is read-only and its offset is zero. */
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    ro = open(path, O_RDONLY | O_CLOEXEC);
+    return ro < 0 ? -errno : ro;
+}
+
+int fd_read_all(int fd, void *data, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = read(fd, (char *)data + done, len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EPIPE;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+int fd_write_all(int fd, const void *data, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = write(fd, (const char *)data + done, len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+ssize_t fd_slurp_at(int dirfd, const char *path, char *data, size_t max)
+{
+    auto_close int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+    size_t done = 0;
+
+    if (fd < 0)
+        return -errno;
+    while (done < max) {
+        ssize_t n = read(fd, data + done, max - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    data[done] = '\0';
+    return (ssize_t)done;
+}
+
+int fd_write_file_at(int dirfd, const char *path, const char *text)
+{
+    auto_close int fd = openat(dirfd, path, O_WRONLY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+}
+
+/* A directory to read, made readable if its owner had shut it; -1 for anything else. Never follows
+ * a link. */
+static int open_subdir(int dirfd, const char *name)
+{
+    auto_close int path = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char self[64];
+
+    if (path < 0)
+        return -1;
+    (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
+    (void)chmod(self, 0700);
+    return openat(path, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Remove what can be removed at once; the first directory that is not empty, opened, or -1. */
+static int sweep(int dirfd)
+{
+    int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), below = -1;
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+
+    if (!dir) {
+        gb_closep(&copy);
+        return -1;
+    }
+    for (struct dirent *e = readdir(dir); e && below < 0; e = readdir(dir)) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (unlinkat(dirfd, e->d_name, 0) < 0 && unlinkat(dirfd, e->d_name, AT_REMOVEDIR) < 0)
+            below = open_subdir(dirfd, e->d_name);
+    }
+    (void)closedir(dir);
+    return below;
+}
+
+/* One directory deeper each time it meets one, back up by "..": the depth costs no stack and no
+ * descriptors, so a tree of any depth can be removed. Every process that could move a directory
+ * away meanwhile is dead by then. */
+void fd_empty_dir(int dirfd)
+{
+    int here = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
+    enum { ROUNDS_MAX = 200000 }; /* several times the inodes that a box may have */
+    size_t depth = 0;
+
+    for (int round = 0; here >= 0 && round < ROUNDS_MAX; round++) {
+        int next = sweep(here);
+
+        if (next >= 0) {
+            depth++;
+        } else if (depth > 0) {
+            depth--;
+            next = openat(here, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        }
+        (void)close(here);
+        here = next;
+    }
+    gb_closep(&here);
+}

@@ -1,0 +1,33 @@
+#pragma once
+/* Descriptors: sockets that carry descriptors, sealed memory files, whole reads and writes.
+ * All return -errno on failure and retry EINTR; every descriptor made is close-on-exec. */
+#include <stddef.h>
+#include <sys/types.h>
+
+#define FD_PASS_MAX 8
+
+/* Send one message with up to FD_PASS_MAX descriptors. Never raises SIGPIPE. Returns 0. */
+int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds);
+
+/* Receive one message. *n_fds is the room in fds and then the number received; the rest are
+ * closed. Returns the length, 0 at end of file. */
+ssize_t fd_recv(int sock, void *data, size_t len, int *fds, size_t *n_fds);
+
+/* A sealed, read-only memory file with this content: what a box may hold without being able to
+ * change it under us. Returns the descriptor. */
+int fd_sealed(const char *name, const void *data, size_t len);
+
+/* Read or write exactly `len` bytes. A short read gives -EPIPE. Return 0. */
+int fd_read_all(int fd, void *data, size_t len);
+int fd_write_all(int fd, const void *data, size_t len);
+
+/* Read at most `max` bytes of a small file (of /proc, say) into `data` and end them with a NUL:
+ * `data` has room for max + 1. Returns the length. */
+ssize_t fd_slurp_at(int dirfd, const char *path, char *data, size_t max);
+
+/* Write a string to a file that exists (of /proc, say). Returns 0. */
+int fd_write_file_at(int dirfd, const char *path, const char *text);
+
+/* Remove what is in the directory, however deep, without following a link; not the directory
+ * itself. Best effort: what cannot be removed stays. */
+void fd_empty_dir(int dirfd);

@@ -1,0 +1,112 @@
+#include "base/parse.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool parse_size(const char *text, uint64_t *ret)
+{
+    static const char units[] = "KMGT";
+    unsigned long long n;
+    char *end;
+
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    if (errno != 0)
+        return false;
+    const char *unit = *end & ~0x20 ? strchr(units, *end & ~0x20) : NULL;
+    if (unit) {
+        unsigned shift = 10u * (unsigned)(unit - units + 1);
+        if (n > UINT64_MAX >> shift)
+            return false;
+        n <<= shift;
+        end++;
+        if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
+            end = strchr(end, '\0');
+    }
+    if (*end)
+        return false;
+    *ret = n;
+    return true;
+}
+
+bool parse_seconds(const char *text, uint64_t *ret_ms)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds > 1e9)
+        return false;
+    *ret_ms = (uint64_t)(seconds * 1000.0 + 0.5);
+    return true;
+}
+
+unsigned utf8_char_len(const unsigned char *text, uint64_t len)
+{
+    static const struct {
+        unsigned char lo, hi, len, second_lo, second_hi;
+    } forms[] = {
+        { 0xc2, 0xdf, 2, 0x80, 0xbf }, { 0xe0, 0xe0, 3, 0xa0, 0xbf }, { 0xe1, 0xec, 3, 0x80, 0xbf },
+        { 0xed, 0xed, 3, 0x80, 0x9f }, { 0xee, 0xef, 3, 0x80, 0xbf }, { 0xf0, 0xf0, 4, 0x90, 0xbf },
+        { 0xf1, 0xf3, 4, 0x80, 0xbf }, { 0xf4, 0xf4, 4, 0x80, 0x8f },
+    };
+
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (text[0] < forms[i].lo || text[0] > forms[i].hi)
+            continue;
+        if (len < forms[i].len || text[1] < forms[i].second_lo || text[1] > forms[i].second_hi)
+            return 1;
+        for (unsigned k = 2; k < forms[i].len; k++)
+            if ((text[k] & 0xc0) != 0x80)
+                return 1;
+        return forms[i].len;
+    }
+    return 1;
+}
+
+int64_t utf8_first_bad(const char *text, uint64_t len)
+{
+    const unsigned char *s = (const unsigned char *)text;
+
+    for (uint64_t i = 0; i < len;) {
+        unsigned n = utf8_char_len(s + i, len - i);
+        if (n == 1 && s[i] >= 0x80)
+            return (int64_t)i;
+        i += n;
+    }
+    return -1;
+}
+
+static int base64_digit(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+bool base64_decode(char *text, uint64_t *len)
+{
+    uint64_t out = 0, n = *len;
+    uint32_t bits = 0;
+    unsigned have = 0;
+
+    while (n > 0 && *len - n < 2 && text[n - 1] == '=')
+        n--;
+    for (uint64_t i = 0; i < n; i++) {
+        int d = base64_digit(text[i]);
+        if (d < 0)
+            return false;
+        bits = bits << 6 | (uint32_t)d;
+        have += 6;
+        if (have >= 8) {
+            have -= 8;
+            text[out++] = (char)(bits >> have & 0xff);
+        }
+    }
+    *len = out;
+    return have < 6;
+}

@@ -1,0 +1,57 @@
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/io.h"
+#include "cli/suggest.h"
+
+const struct command *const commands[] = { &cmd_run, &cmd_batch, &cmd_doctor, &cmd_help, NULL };
+
+const struct command *command_find(const char *name, struct gb_err *err)
+{
+    struct suggestion near = { .typed = name, .typed_len = strlen(name) };
+
+    for (const struct command *const *c = commands; *c; c++) {
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+        suggestion_offer(&near, (*c)->name);
+    }
+
+    gb_err_set(err, GB_E_INVALID, 0, "unknown command '%.80s'%s%s%s", name,
+               near.best ? " (did you mean '" : "", near.best ? near.best : "",
+               near.best ? "'?)" : "");
+    return NULL;
+}
+
+static int dispatch(const struct command *command, char **argv)
+{
+    json_auto_t *config = json_object();
+    json_auto_t *inputs = json_object();
+    struct args args = { .command = command, .config = config, .inputs = inputs };
+    struct gb_err err;
+
+    if (options_parse(command->groups, argv, &args, &args.operands, &err) < 0)
+        return cli_refuse(command, &err);
+    if (args.want_help && command != &cmd_help)
+        return help_print(command);
+    return command->run(&args);
+}
+
+int main(int argc, char **argv)
+{
+    const struct command *command = NULL;
+    struct gb_err err;
+
+    io_ensure_standard();
+    if (argc < 2) {
+        gb_err_set(&err, GB_E_INVALID, 0, "no command given");
+        return cli_refuse(NULL, &err);
+    }
+    /* "glovebox --version" is "glovebox help --version". */
+    if (argv[1][0] == '-')
+        return dispatch(&cmd_help, argv + 1);
+
+    command = command_find(argv[1], &err);
+    if (!command)
+        return cli_refuse(NULL, &err);
+    return dispatch(command, argv + 2);
+}

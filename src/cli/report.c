@@ -1,0 +1,212 @@
+#include "cli/report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "cli/cli.h"
+#include "cli/io.h"
+
+/* Every key of a result, so that a reader of --json needs no second shape. */
+static const char failed_result[] =
+    "{\"status\":\"failed\",\"exit_code\":125,"
+    "\"stdout\":\"\",\"stderr\":\"\",\"stdout_truncated\":false,\"stderr_truncated\":false,"
+    "\"stdout_bytes\":0,\"stderr_bytes\":0,\"value\":null,\"has_value\":false,"
+    "\"error\":{\"type\":\"system\",\"message\":\"out of memory\",\"hint\":null},"
+    "\"findings\":[],\"limit\":null,\"files\":[],\"tool_calls\":[],\"session\":null,"
+    "\"outputs\":[],\"isolation\":{\"level\":null,\"layers\":[]},\"policy\":null,\"risk\":0,"
+    "\"usage\":{\"wall_ms\":0.0,\"cpu_ms\":0.0,\"max_rss_kb\":0},"
+    "\"timings\":{\"check_ms\":0.0,\"start_ms\":0.0,\"run_ms\":0.0,\"collect_ms\":0.0}}";
+
+static const char *get_string(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static void print_error(FILE *f, const json_t *error, const char *fallback)
+{
+    const char *text = get_string(error, "message");
+    const char *hint = get_string(error, "hint");
+
+    fprintf(f, "glovebox: %s\n", text && *text ? text : fallback);
+    if (hint && *hint)
+        fprintf(f, "glovebox: hint: %s\n", hint);
+}
+
+static void print_raised(FILE *f, const json_t *result, const struct report *r)
+{
+    const char *traceback = get_string(json_object_get(result, "error"), "traceback");
+    size_t len = traceback ? strlen(traceback) : 0;
+
+    (void)r;
+    if (len > 0)
+        fprintf(f, "%s%s", traceback, traceback[len - 1] == '\n' ? "" : "\n");
+}
+
+/* The line of code, and a caret below the column (counted in characters, from 1). */
+static void print_source(FILE *f, const char *source, json_int_t column)
+{
+    fprintf(f, "    %.*s\n", (int)strcspn(source, "\r\n"), source);
+    if (column < 1)
+        return;
+
+    fputs("    ", f);
+    for (json_int_t at = 1; at < column && *source; at++) {
+        fputc(*source == '\t' ? '\t' : ' ', f);
+        do
+            source++;
+        while ((*source & 0xc0) == 0x80); /* the rest of a UTF-8 sequence */
+    }
+    fputs("^\n", f);
+}
+
+static void print_finding(FILE *f, const json_t *finding, const char *filename)
+{
+    const char *severity = get_string(finding, "severity");
+    const char *text = get_string(finding, "message");
+    const char *rule = get_string(finding, "rule");
+    const char *source = get_string(finding, "source");
+    const char *remedy = get_string(finding, "remedy");
+    json_int_t line = json_integer_value(json_object_get(finding, "line"));
+    json_int_t column = json_integer_value(json_object_get(finding, "column"));
+
+    fputs(filename, f);
+    if (line > 0)
+        fprintf(f, ":%lld", (long long)line);
+    if (line > 0 && column > 0)
+        fprintf(f, ":%lld", (long long)column);
+    fprintf(f, ": %s: %s", severity ? severity : "error", text ? text : "refused");
+    if (rule)
+        fprintf(f, " [%s]", rule);
+    fputc('\n', f);
+    if (source)
+        print_source(f, source, column);
+    if (remedy)
+        fprintf(f, "help: %s\n", remedy);
+}
+
+static void print_rejected(FILE *f, const json_t *result, const struct report *r)
+{
+    const json_t *findings = json_object_get(result, "findings");
+    size_t i = 0;
+    const json_t *finding = NULL;
+
+    if (json_array_size(findings) == 0)
+        print_error(f, json_object_get(result, "error"), "rejected");
+    json_array_foreach(findings, i, finding) print_finding(f, finding, r->filename);
+}
+
+static void print_timeout(FILE *f, const json_t *result, const struct report *r)
+{
+    (void)result;
+    fprintf(f, "glovebox: timed out after %g s\n", r->timeout);
+}
+
+static void print_limit(FILE *f, const json_t *result, const struct report *r)
+{
+    const char *text = get_string(json_object_get(result, "error"), "message");
+    const char *limit = get_string(result, "limit");
+
+    (void)r;
+    if (text)
+        fprintf(f, "glovebox: %s\n", text);
+    else
+        fprintf(f, "glovebox: the limit of %s was reached\n", limit ? limit : "resources");
+}
+
+static void print_crashed(FILE *f, const json_t *result, const struct report *r)
+{
+    int sig = report_exit_code(result) - CLI_SIGNAL;
+    const char *name = sigabbrev_np(sig);
+
+    (void)r;
+    fprintf(f, "glovebox: killed by signal %d", sig);
+    if (name)
+        fprintf(f, " (SIG%s)", name);
+    fputc('\n', f);
+}
+
+static void print_failed(FILE *f, const json_t *result, const struct report *r)
+{
+    (void)r;
+    print_error(f, json_object_get(result, "error"), "the program could not be run");
+}
+
+static const struct {
+    const char *status;
+    void (*print)(FILE *f, const json_t *result, const struct report *r);
+} printers[] = {
+    { "error", print_raised }, { "rejected", print_rejected }, { "timeout", print_timeout },
+    { "limit", print_limit },  { "crashed", print_crashed },   { "failed", print_failed },
+};
+
+void report_result(const json_t *result, const struct report *r)
+{
+    const char *status = get_string(result, "status");
+    struct text t;
+
+    for (size_t i = 0; i < ARRAY_LEN(printers); i++) {
+        if (!status || strcmp(printers[i].status, status) != 0)
+            continue;
+        if (text_open(&t) < 0)
+            return;
+        printers[i].print(t.stream, result, r);
+        /* What we say begins a line of its own, also after half a line of the guest's. */
+        if (r->is_line_open && ftell(t.stream) > 0)
+            (void)!write_all(STDERR_FILENO, "\n", 1);
+        (void)!text_send(&t, STDERR_FILENO);
+    }
+}
+
+int report_exit_code(const json_t *result)
+{
+    const json_t *code = json_object_get(result, "exit_code");
+
+    return json_is_integer(code) ? (int)(json_integer_value(code) & 0xff) : CLI_FAILED;
+}
+
+json_t *report_failed(const json_t *error)
+{
+    json_auto_t *result = json_loads(failed_result, 0, NULL);
+
+    if (!result || (error && json_object_set_new(result, "error", json_deep_copy(error)) < 0))
+        return NULL;
+    return take_ptr(result);
+}
+
+int report_refused(const json_t *error, bool want_json)
+{
+    const char *type = get_string(error, "type");
+    bool is_usage = type && strcmp(type, gb_code_name(GB_E_INVALID)) == 0;
+    int status = is_usage ? CLI_USAGE : CLI_FAILED;
+    struct text t;
+
+    if (text_open(&t) < 0)
+        return CLI_FAILED;
+    if (!want_json) {
+        print_error(t.stream, error, "out of memory");
+        (void)!text_send(&t, STDERR_FILENO);
+        return status;
+    }
+
+    json_auto_t *result = report_failed(error);
+    (void)json_object_set_new(result, "exit_code", json_integer(status));
+    (void)json_dumpf(result, t.stream, JSON_COMPACT);
+    fputc('\n', t.stream);
+    return text_finish(&t, status);
+}
+
+json_t *report_parse(const char *text, bool want_json, int *ret_status)
+{
+    json_t *parsed = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+
+    if (parsed)
+        return parsed;
+    json_auto_t *error = text ? json_pack("{s:s, s:s, s:n}", "type", gb_code_name(GB_E_PROTOCOL),
+                                          "message", "the engine's answer is not JSON", "hint")
+                              : NULL;
+    *ret_status = report_refused(error, want_json);
+    return NULL;
+}

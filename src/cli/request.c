@@ -1,0 +1,199 @@
+#include "cli/request.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/own.h"
+#include "cli/io.h"
+
+#define INPUT_BYTES_MAX ((size_t)64 << 20)
+
+static int out_of_memory(struct gb_err *err)
+{
+    return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making the request");
+}
+
+/* Which program? A file, -c, or standard input when it is not a terminal. */
+static int choose_program(const struct args *args, struct request *r, struct gb_err *err)
+{
+    const struct operands *given = &args->operands;
+
+    if (args->code && given->count > 0)
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "both --code and the file '%.80s' (arguments of the program go after '--')",
+                       given->words[0]);
+    if (given->count > 1)
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "unexpected argument '%.80s' (arguments of the program go after '--')",
+                       given->words[1]);
+
+    r->code = args->code;
+    if (!r->code && given->count == 1)
+        r->path = given->words[0];
+    else if (!r->code && args->want_explain)
+        r->code = ""; /* the plan does not depend on the program */
+    else if (!r->code && !isatty(STDIN_FILENO))
+        r->path = "-";
+    if (!r->code && !r->path)
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "no program: give a FILE, --code CODE, or '-' for standard input");
+
+    if (r->code)
+        r->filename = "main.py";
+    else
+        r->filename = strcmp(r->path, "-") == 0 ? "stdin.py" : r->path;
+    return 0;
+}
+
+static int open_optional(const char *path, int *fd, struct gb_err *err)
+{
+    if (!path)
+        return 0;
+    *fd = open_input(path, err);
+    return *fd < 0 ? -1 : 0;
+}
+
+static int check_stdin_used_once(const struct args *args, const struct request *r,
+                                 struct gb_err *err)
+{
+    const char *users[] = { r->path, args->stdin_path, args->prelude_path };
+    int count = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(users); i++)
+        count += users[i] && strcmp(users[i], "-") == 0;
+    if (count > 1)
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "standard input can be only one of the program, --stdin and --prelude");
+    return 0;
+}
+
+int request_open(const struct args *args, struct request *r, struct gb_err *err)
+{
+    if (choose_program(args, r, err) < 0 || check_stdin_used_once(args, r, err) < 0)
+        return -1;
+    if (open_optional(r->path, &r->code_fd, err) < 0 ||
+        open_optional(args->stdin_path, &r->stdin_fd, err) < 0 ||
+        open_optional(args->prelude_path, &r->prelude_fd, err) < 0)
+        return -1;
+    return 0;
+}
+
+static json_t *base64(const unsigned char *in, size_t len)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t out_len = (len + 2) / 3 * 4;
+    auto_free char *out = malloc(out_len + 1);
+
+    if (!out)
+        return NULL;
+    memset(out, '=', out_len);
+    for (size_t i = 0, o = 0; i < len; i += 3, o += 4) {
+        size_t left = len - i;
+        uint32_t v = (uint32_t)in[i] << 16;
+        v |= left > 1 ? (uint32_t)in[i + 1] << 8 : 0;
+        v |= left > 2 ? (uint32_t)in[i + 2] : 0;
+        out[o] = digits[v >> 18];
+        out[o + 1] = digits[v >> 12 & 63];
+        if (left > 1)
+            out[o + 2] = digits[v >> 6 & 63];
+        if (left > 2)
+            out[o + 3] = digits[v & 63];
+    }
+    return json_stringn(out, out_len);
+}
+
+/* Set `key` to the text, or `key`_base64 when JSON cannot carry it: bytes that are not UTF-8,
+ * and NUL, which many readers of JSON refuse. */
+static int set_bytes(json_t *request, const char *key, const char *bytes, size_t len,
+                     struct gb_err *err)
+{
+    json_t *text = memchr(bytes, '\0', len) ? NULL : json_stringn(bytes, len);
+    char encoded_key[32];
+
+    if (text)
+        return json_object_set_new(request, key, text) < 0 ? out_of_memory(err) : 0;
+
+    (void)snprintf(encoded_key, sizeof(encoded_key), "%s_base64", key);
+    if (json_object_set_new(request, encoded_key, base64((const unsigned char *)bytes, len)) < 0)
+        return out_of_memory(err);
+    return 0;
+}
+
+static int set_file(json_t *request, const char *key, int fd, const char *path, struct gb_err *err)
+{
+    struct gb_buf buf;
+
+    if (fd < 0)
+        return 0;
+    gb_buf_init(&buf, INPUT_BYTES_MAX);
+    int rc = read_all(fd, path, &buf, err);
+    if (rc == 0)
+        rc = set_bytes(request, key, buf.data ? buf.data : "", buf.len, err);
+    gb_buf_done(&buf);
+    return rc;
+}
+
+/* A name for messages: bytes that are not UTF-8 become '?'. */
+static json_t *display_name(const char *name)
+{
+    auto_free char *copy = NULL;
+    json_t *text = json_string(name);
+
+    if (text)
+        return text;
+    copy = strdup(name);
+    for (char *c = copy; c && *c; c++) {
+        if (*c & 0x80)
+            *c = '?';
+    }
+    return copy ? json_string(copy) : NULL;
+}
+
+static int set_arguments(json_t *request, const struct request *r, const struct args *args,
+                         struct gb_err *err)
+{
+    json_t *list = json_array();
+
+    if (json_object_set_new(request, "argv", list) < 0 ||
+        json_array_append_new(list, display_name(r->path ? r->path : "-c")) < 0)
+        return out_of_memory(err);
+    for (char **a = args->operands.rest; *a; a++) {
+        if (json_array_append_new(list, json_string(*a)) < 0)
+            return gb_fail(err, GB_E_SYSTEM, EILSEQ, "the argument '%.80s'", *a);
+    }
+    return 0;
+}
+
+int request_read(struct request *r, const struct args *args, char **ret, struct gb_err *err)
+{
+    json_auto_t *request = json_pack("{s:s}", "kind", "python");
+
+    if (!request || json_object_set_new(request, "filename", display_name(r->filename)) < 0)
+        return out_of_memory(err);
+    if (set_arguments(request, r, args, err) < 0)
+        return -1;
+    if (json_object_size(args->inputs) > 0 && json_object_set(request, "inputs", args->inputs) < 0)
+        return out_of_memory(err);
+
+    if (r->code && set_bytes(request, "code", r->code, strlen(r->code), err) < 0)
+        return -1;
+    if (set_file(request, "code", r->code_fd, r->path, err) < 0 ||
+        set_file(request, "stdin", r->stdin_fd, args->stdin_path, err) < 0 ||
+        set_file(request, "prelude", r->prelude_fd, args->prelude_path, err) < 0)
+        return -1;
+
+    *ret = json_dumps(request, JSON_COMPACT);
+    return *ret ? 0 : out_of_memory(err);
+}
+
+void request_done(struct request *r)
+{
+    gb_closep(&r->code_fd);
+    gb_closep(&r->stdin_fd);
+    gb_closep(&r->prelude_fd);
+}

@@ -1,0 +1,31 @@
+#pragma once
+/* The options that configure the engine, the configuration file, and the engine itself. */
+#include <jansson.h>
+
+#include "base/err.h"
+#include "cli/cli.h"
+
+struct gb_engine;
+
+#define SETTINGS_TIMEOUT "30" /* the engine's default, as --help and messages show it */
+
+extern const struct option_group limit_options;
+extern const struct option_group box_options;
+extern const struct option_group config_options; /* --config alone */
+
+/* The engine's configuration: the file (--config, ./glovebox.json, or the XDG configuration
+ * folder's) with the command line on top. The caller drops the reference. */
+int settings_load(const struct args *args, json_t **ret, struct gb_err *err) gb_nodiscard;
+
+/* Make an engine that Ctrl-C wakes, in a process that its guests cannot look into. On failure
+ * returns -1 and an object {"type", "message", "hint"}, NULL when memory ran out. */
+int engine_open(const json_t *config, struct gb_engine **ret, json_t **ret_error) gb_nodiscard;
+
+/* The same for a command that has no loop: signals keep their default action. */
+int engine_open_plain(const json_t *config, struct gb_engine **ret,
+                      json_t **ret_error) gb_nodiscard;
+
+/* For auto_engine. */
+void engine_closep(struct gb_engine **engine);
+
+#define auto_engine __attribute__((cleanup(engine_closep)))

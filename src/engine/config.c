@@ -1,0 +1,216 @@
+#include "engine/config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "sandbox/compose.h"
+
+enum { POOL_DEFAULT = 2, POOL_MAX = 64 };
+
+/* Loaded once into a warm interpreter, because programs often use them and importing asyncio
+ * costs more than starting Python. */
+static const char *const warm_modules[] = { "asyncio", "json", "random", "re", "traceback" };
+
+/* ---- one reader a key ---- */
+
+static int read_strings(json_t **ret, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_array(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of strings", key);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (!json_is_string(json_array_get(value, i)))
+            return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of strings", key);
+    json_decref(*ret);
+    *ret = json_incref(value);
+    return 0;
+}
+
+static int set_allow_request(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return read_strings(&c->allow_request, key, value, err);
+}
+
+static int set_preload(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    json_t *list = NULL;
+    int r = read_strings(&list, key, value, err);
+
+    if (r == 0)
+        json_array_extend(c->preload, list);
+    json_decref(list);
+    return r;
+}
+
+static int set_env(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *name;
+    json_t *text;
+
+    if (!json_is_object(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be an object of strings", key);
+    json_object_foreach (value, name, text) {
+        if (!json_is_string(text) || !*name || strchr(name, '='))
+            return gb_fail(err, GB_E_INVALID, 0, "%s: '%s' must be a name with a string", key,
+                           name);
+        json_object_set(c->env, name, text);
+    }
+    return 0;
+}
+
+static int set_text(char **ret, const char *key, const json_t *value, struct gb_err *err)
+{
+    if (!json_is_string(value) || !*json_string_value(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string", key);
+    free(*ret);
+    *ret = strdup(json_string_value(value));
+    return *ret ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+}
+
+static int set_python(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->python, key, value, err);
+}
+
+static int set_extension(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->extension_dir, key, value, err);
+}
+
+static int set_pool(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    json_int_t n = json_integer_value(value);
+
+    if (!json_is_integer(value) || n < 0 || n > POOL_MAX)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be between 0 and %d", key, POOL_MAX);
+    c->pool = (unsigned)n;
+    return 0;
+}
+
+static int set_bool(bool *ret, const char *key, const json_t *value, struct gb_err *err)
+{
+    if (!json_is_boolean(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be true or false", key);
+    *ret = json_is_true(value);
+    return 0;
+}
+
+static int set_oneshot(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_bool(&c->oneshot, key, value, err);
+}
+
+static int set_acknowledge(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_bool(&c->acknowledge_unsafe, key, value, err);
+}
+
+static const struct {
+    const char *key;
+    int (*set)(struct config *c, const char *key, json_t *value, struct gb_err *err);
+} keys[] = {
+    { "acknowledge_unsafe", set_acknowledge },
+    { "allow_request", set_allow_request },
+    { "env", set_env },
+    { "extension_dir", set_extension },
+    { "oneshot", set_oneshot },
+    { "pool", set_pool },
+    { "preload", set_preload },
+    { "python", set_python },
+};
+
+static int set_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    int r = settings_configure(&c->settings, key, value, err);
+
+    if (r != 0)
+        return r < 0 ? -1 : 0;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (strcmp(keys[i].key, key) == 0)
+            return keys[i].set(c, key, value, err);
+    return gb_fail(err, GB_E_INVALID, 0, "unknown key '%s' in the configuration", key);
+}
+
+/* ---- the extension ---- */
+
+static bool has_extension(const char *dir)
+{
+    char path[PATH_MAX];
+
+    return snprintf(path, sizeof(path), "%s/_glovebox.abi3.so", dir) < PATH_MAX &&
+           access(path, R_OK) == 0;
+}
+
+/* Beside the library, as in a build tree, or in its own folder there, as installed. */
+static int find_extension(struct config *c, struct gb_err *err)
+{
+    static const char *const below[] = { "", "/glovebox" };
+    Dl_info info;
+    char path[PATH_MAX], dir[PATH_MAX];
+
+    if (c->extension_dir)
+        return 0;
+    if (dladdr((void *)(uintptr_t)config_init, &info) != 0 && realpath(info.dli_fname, path)) {
+        char *slash = strrchr(path, '/');
+        *slash = '\0';
+        for (size_t i = 0; i < ARRAY_LEN(below); i++) {
+            if (snprintf(dir, sizeof(dir), "%s%s", path, below[i]) < PATH_MAX &&
+                has_extension(dir)) {
+                c->extension_dir = strdup(dir);
+                return c->extension_dir ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "naming a file");
+            }
+        }
+    }
+    (void)gb_fail(err, GB_E_NO_INTERPRETER, 0, "the interpreter extension _glovebox.abi3.so is "
+                                               "not beside libglovebox.so");
+    return gb_fail_hint(err, "run 'make', or 'make install' again");
+}
+
+/* ---- the whole ---- */
+
+static int read_json(struct config *c, const char *text, struct gb_err *err)
+{
+    json_error_t where;
+    auto_json json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(json))
+        return gb_fail(err, GB_E_INVALID, 0, "the configuration is not a JSON object: %s",
+                       json ? "it is something else" : where.text);
+    json_object_foreach (json, key, value)
+        if (set_key(c, key, value, err) < 0)
+            return -1;
+    return 0;
+}
+
+int config_init(struct config *c, const char *json, struct gb_err *err)
+{
+    *c = (struct config){ .settings = settings_default(), .pool = POOL_DEFAULT };
+    c->preload = json_array();
+    c->env = json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
+                       BOX_HOME, "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);
+    if ((json && read_json(c, json, err) < 0) || find_extension(c, err) < 0) {
+        config_done(c);
+        return -1;
+    }
+    for (size_t i = 0; !c->oneshot && i < ARRAY_LEN(warm_modules); i++)
+        json_array_append_new(c->preload, json_string(warm_modules[i]));
+    return 0;
+}
+
+void config_done(struct config *c)
+{
+    json_decref(c->env);
+    json_decref(c->preload);
+    json_decref(c->allow_request);
+    free(c->python);
+    free(c->extension_dir);
+    *c = (struct config){ 0 };
+}

@@ -1,0 +1,254 @@
+/*
+ * What this host allows. Each layer is tried on its own in a child process; when the kernel says
+ * no, the usual reasons are looked up in the order in which they are usually to blame. Then a box
+ * is made for real and a program inside it tries what it must not be able to do.
+ */
+#include "engine/doctor.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "engine/job.h"
+#include "selftest_py.h"
+#include "sandbox/landlock.h"
+
+/* ---- probes: 0, or the errno that the kernel gave; each runs in a child of its own ---- */
+
+static int probe_namespaces(int flags)
+{
+    return unshare(CLONE_NEWUSER | flags) < 0 ? errno : 0;
+}
+
+static int probe_user(void)
+{
+    return probe_namespaces(0);
+}
+
+static int probe_mount(void)
+{
+    int e = probe_namespaces(CLONE_NEWNS);
+
+    if (e == 0 && (mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+                   mount("tmpfs", "/tmp", "tmpfs", 0, NULL) < 0))
+        e = errno;
+    return e;
+}
+
+static int probe_pid(void)
+{
+    return probe_namespaces(CLONE_NEWPID);
+}
+
+static int probe_net(void)
+{
+    return probe_namespaces(CLONE_NEWNET);
+}
+
+static int probe_ipc(void)
+{
+    return probe_namespaces(CLONE_NEWIPC);
+}
+
+static int probe_uts(void)
+{
+    return probe_namespaces(CLONE_NEWUTS);
+}
+
+static int probe_seccomp(void)
+{
+    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0 ? errno : 0;
+}
+
+static int probe_landlock(void)
+{
+    int e;
+
+    return landlock_abi(&e) > 0 ? 0 : e;
+}
+
+static int probe_nnp(void)
+{
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
+}
+
+/* ---- causes ---- */
+
+static long sysctl_value(const char *path)
+{
+    char text[32];
+
+    return fd_slurp_at(-1, path, text, sizeof(text) - 1) <= 0 ? -1 : strtol(text, NULL, 10);
+}
+
+static bool is_filtered(void)
+{
+    char text[4096];
+
+    return fd_slurp_at(-1, "/proc/self/status", text, sizeof(text) - 1) > 0 &&
+           strstr(text, "\nSeccomp:\t2") != NULL;
+}
+
+struct cause {
+    const char *why;
+    const char *fix;
+};
+
+static struct cause userns_cause(int e)
+{
+    if (sysctl_value("/proc/sys/user/max_user_namespaces") == 0)
+        return (struct cause){ "user.max_user_namespaces is 0",
+                               "sudo sysctl -w user.max_user_namespaces=15000" };
+    if (sysctl_value("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+        return (struct cause){ "kernel.unprivileged_userns_clone is 0",
+                               "sudo sysctl -w kernel.unprivileged_userns_clone=1" };
+    if (sysctl_value("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
+        return (struct cause){ "AppArmor restricts user namespaces of ordinary users",
+                               "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0" };
+    if (is_filtered())
+        return (struct cause){ "a seccomp filter on this process refuses it, as a container's "
+                               "default profile does",
+                               "docker run --security-opt seccomp=unconfined ..." };
+    if (e == EUSERS || e == ENOSPC)
+        return (struct cause){ "too many user namespaces exist or are nested",
+                               "sudo sysctl -w user.max_user_namespaces=15000" };
+    return (struct cause){ "the kernel or a security module refuses it", "" };
+}
+
+static struct cause landlock_cause(int e)
+{
+    if (e == EOPNOTSUPP)
+        return (struct cause){ "Landlock is built in but not enabled",
+                               "add lsm=landlock,... to the kernel command line and reboot" };
+    if (is_filtered())
+        return (struct cause){ "a seccomp filter on this process hides it", "" };
+    return (struct cause){ "this kernel has no Landlock (5.13 or newer has)", "" };
+}
+
+static struct cause other_cause(int e)
+{
+    (void)e;
+    return (struct cause){ "the kernel refuses it", "" };
+}
+
+/* ---- layers ---- */
+
+static const struct {
+    const char *name;
+    const char *detail;
+    int (*probe)(void);
+    struct cause (*cause)(int e);
+} layers[] = {
+    { "user", "a user of its own, without rights on the host", probe_user, userns_cause },
+    { "mount", "a private root", probe_mount, userns_cause },
+    { "pid", "its own processes only", probe_pid, userns_cause },
+    { "net", "its own network, with loopback only", probe_net, userns_cause },
+    { "ipc", "its own shared memory and queues", probe_ipc, userns_cause },
+    { "uts", "its own host name", probe_uts, userns_cause },
+    { "seccomp", "an allow-list of system calls", probe_seccomp, other_cause },
+    { "landlock", "files, signals and sockets a second time", probe_landlock, landlock_cause },
+    { "nnp", "no new privileges", probe_nnp, other_cause },
+};
+
+/* A probe changes the process that runs it, so a child does. Returns its errno. */
+static int in_child(int (*probe)(void))
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0)
+        _exit(probe());
+    if (pid < 0)
+        return errno;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM; /* a filter may also kill */
+}
+
+static json_t *layer_json(size_t i)
+{
+    int e = in_child(layers[i].probe);
+    json_t *json = json_pack("{s:s,s:b,s:s}", "name", layers[i].name, "ok", e == 0, "detail",
+                             layers[i].detail);
+
+    if (e != 0) {
+        struct cause cause = layers[i].cause(e);
+        json_object_set_new(json, "cause", json_sprintf("%s (%s)", cause.why,
+                                                        strerrordesc_np(e)));
+        json_object_set_new(json, "fix", cause.fix[0] ? json_string(cause.fix) : json_null());
+    } else if (layers[i].probe == probe_landlock) {
+        uint32_t abi = landlock_abi(&e);
+        json_object_set_new(json, "detail", json_sprintf("%s (ABI %u; isolation 'landlock' needs 6)",
+                                                         layers[i].detail, abi));
+    }
+    return json;
+}
+
+static json_t *layers_json(void)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+        json_array_append_new(list, layer_json(i));
+    return list;
+}
+
+/* ---- the self-test ---- */
+
+static json_t *self_test(struct gb_engine *engine)
+{
+    auto_json json_t *request = json_pack("{s:s,s:s}", "code", selftest_text, "filename",
+                                          "selftest.py");
+    auto_free char *text = json_text(request);
+    auto_free char *result = text ? gb_run(engine, text) : NULL;
+
+    return result ? json_loads(result, JSON_ALLOW_NUL, NULL) : NULL;
+}
+
+static bool all_held(const json_t *attempts)
+{
+    for (size_t i = 0; i < json_array_size(attempts); i++)
+        if (!json_is_true(json_object_get(json_array_get(attempts, i), "held")))
+            return false;
+    return json_array_size(attempts) > 0;
+}
+
+static json_t *about_python(const struct gb_engine *engine)
+{
+    const json_t *info = engine->backend->ops->about(engine->backend);
+    const char *executable = json_string_value(json_object_get(info, "executable"));
+    const char *version = json_string_value(json_object_get(info, "version"));
+
+    return json_pack("{s:s?,s:s?}", "executable", executable, "version", version);
+}
+
+char *doctor_report(struct gb_engine *engine)
+{
+    auto_json json_t *result = self_test(engine);
+    json_t *attempts = json_object_get(result, "value");
+    json_t *error = json_object_get(result, "error");
+    const char *level = json_string_value(
+        json_object_get(json_object_get(result, "isolation"), "level"));
+    struct utsname host = { 0 };
+    auto_json json_t *report = NULL;
+
+    (void)uname(&host);
+    report = json_pack("{s:b,s:s,s:s,s:i,s:s?,s:O?,s:o,s:o,s:O,s:O?}", "ok", all_held(attempts),
+                       "version", gb_version(), "kernel", host.release, "uid", (int)getuid(),
+                       "level", level, "isolation", json_object_get(result, "isolation"), "layers",
+                       layers_json(), "python", about_python(engine), "self_test",
+                       json_is_array(attempts) ? attempts : json_object_get(result, "outputs"),
+                       "error", error);
+    return json_text(report);
+}

@@ -1,0 +1,295 @@
+/* The public API: engines and their jobs. Everything a job goes through is in road.c. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "backend/local.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "engine/doctor.h"
+#include "engine/job.h"
+#include "engine/result.h"
+
+enum { EXPLAIN_WAIT_MS = 20000 };
+
+const char *gb_version(void)
+{
+    return GLOVEBOX_VERSION;
+}
+
+/* ---- jobs ---- */
+
+static void job_free(struct gb_job *job)
+{
+    struct gb_job **at = &job->engine->jobs;
+
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    job->engine->n_jobs--;
+    if (job->on_timeout)
+        event_free(job->on_timeout);
+    output_done(&job->out);
+    output_done(&job->err);
+    request_done(&job->request);
+    json_decref(job->result);
+    free(job);
+}
+
+void job_deliver(struct gb_job *job)
+{
+    auto_free char *text = json_text(job->result);
+
+    if (job->callbacks.done)
+        job->callbacks.done(job->callbacks.data, job, text ? text : "{\"status\":\"failed\"}");
+    job_free(job);
+}
+
+/* Jobs that ended on the road, before they ran. */
+static void on_later(evutil_socket_t fd, short what, void *data)
+{
+    struct gb_engine *e = data;
+    struct gb_job *job = e->jobs;
+
+    (void)fd;
+    (void)what;
+    while (job) { /* from the start after each: a callback may begin jobs */
+        if (!job->run) {
+            job_deliver(job);
+            job = e->jobs;
+        } else {
+            job = job->next;
+        }
+    }
+}
+
+struct gb_job *gb_start(struct gb_engine *engine, const char *request,
+                        const struct gb_callbacks *callbacks)
+{
+    struct gb_job *job = calloc(1, sizeof(*job));
+    size_t size = callbacks ? callbacks->size : 0;
+
+    if (!job)
+        return NULL;
+    job->engine = engine;
+    if (size > sizeof(job->callbacks))
+        size = sizeof(job->callbacks);
+    if (size > 0)
+        memcpy(&job->callbacks, callbacks, size);
+    job->next = engine->jobs;
+    engine->jobs = job;
+    engine->n_jobs++;
+    road_begin(job, request);
+    return job;
+}
+
+void gb_cancel(struct gb_job *job)
+{
+    if (!job->run || job->stopped != STOP_NONE)
+        return;
+    job->stopped = STOP_CANCEL;
+    job->engine->backend->ops->kill(job->run);
+}
+
+/* ---- the loop ---- */
+
+static void on_wake(evutil_socket_t fd, short what, void *data)
+{
+    uint64_t n;
+
+    (void)what;
+    (void)data;
+    (void)!read(fd, &n, sizeof(n));
+}
+
+int gb_step(struct gb_engine *engine, int timeout_ms)
+{
+    struct timeval tv = { .tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000 };
+
+    if (timeout_ms > 0)
+        (void)event_base_loopexit(engine->base, &tv);
+    (void)event_base_loop(engine->base, timeout_ms == 0 ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
+    return engine->n_jobs;
+}
+
+void gb_wake(struct gb_engine *engine)
+{
+    uint64_t one = 1;
+
+    (void)!write(engine->wake_fd, &one, sizeof(one));
+}
+
+int gb_waiting(const struct gb_engine *engine)
+{
+    return engine->backend->ops->waiting(engine->backend);
+}
+
+struct blocking {
+    char *result;
+    bool done;
+};
+
+static void keep_result(void *data, struct gb_job *job, const char *result)
+{
+    struct blocking *b = data;
+
+    (void)job;
+    b->result = strdup(result);
+    b->done = true;
+}
+
+char *gb_run(struct gb_engine *engine, const char *request)
+{
+    struct blocking b = { 0 };
+    struct gb_callbacks callbacks = { .size = sizeof(callbacks), .data = &b, .done = keep_result };
+
+    if (!gb_start(engine, request, &callbacks))
+        return NULL;
+    while (!b.done)
+        (void)event_base_loop(engine->base, EVLOOP_ONCE);
+    return b.result;
+}
+
+/* ---- explain ---- */
+
+static char *failed_text(const struct gb_err *err)
+{
+    auto_json json_t *json = json_pack("{s:s,s:i,s:{s:s,s:s,s:s}}", "status", "failed", "exit_code",
+                                       125, "error", "type", gb_code_name(err->code), "message",
+                                       err->msg, "hint", err->hint);
+    return json_text(json);
+}
+
+char *gb_explain(struct gb_engine *engine, const char *request)
+{
+    struct backend *b = engine->backend;
+    struct request r;
+    struct gb_err err;
+    struct run_order order;
+    int64_t until = clock_us() + (int64_t)EXPLAIN_WAIT_MS * 1000;
+    auto_json json_t *plan = NULL;
+
+    if (request_read(&engine->config, request, &r, &err) < 0) {
+        request_done(&r);
+        return failed_text(&err);
+    }
+    order = order_of(&r.settings);
+    while (!plan) {
+        err.code = GB_OK;
+        plan = b->ops->explain(b, &order, &err);
+        if (!plan && (err.code != GB_E_BUSY || clock_us() > until))
+            break;
+        if (!plan)
+            (void)gb_step(engine, 100);
+    }
+    if (plan) {
+        json_object_set_new(plan, "backend", json_string(b->ops->name));
+        json_object_set_new(plan, "timeout_ms", json_integer((json_int_t)r.settings.timeout_ms));
+        json_object_set(plan, "env", engine->config.env);
+    }
+    request_done(&r);
+    return plan ? json_text(plan) : failed_text(&err);
+}
+
+char *gb_doctor(struct gb_engine *engine)
+{
+    return doctor_report(engine);
+}
+
+/* ---- engines ---- */
+
+/* Programs in the box find the interpreter that runs them first. */
+static void prefer_interpreter(json_t *env, const char *python)
+{
+    const char *slash = python ? strrchr(python, '/') : NULL;
+    const char *path = json_string_value(json_object_get(env, "PATH"));
+
+    if (slash && slash > python && python[0] == '/' && path &&
+        strncmp(python, "/usr/bin/", 9) != 0)
+        json_object_set_new(env, "PATH",
+                            json_sprintf("%.*s:%s", (int)(slash - python), python, path));
+}
+
+static int start_backend(struct gb_engine *e, struct gb_err *err)
+{
+    struct local_spec spec = { .base = e->base,
+                               .python = e->config.python,
+                               .extension_dir = e->config.extension_dir,
+                               .preload = e->config.preload,
+                               .env = e->config.env,
+                               .pool = e->config.pool,
+                               .oneshot = e->config.oneshot,
+                               .usual = order_of(&e->config.settings) };
+
+    prefer_interpreter(e->config.env, e->config.python);
+    return local_new(&spec, &e->backend, err);
+}
+
+static int start_loop(struct gb_engine *e, struct gb_err *err)
+{
+    struct event_config *config = event_config_new();
+
+    /* One thread drives an engine, so libevent needs no locks; timers want microseconds. */
+    if (config) {
+        (void)event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER |
+                                                EVENT_BASE_FLAG_IGNORE_ENV);
+        e->base = event_base_new_with_config(config);
+        event_config_free(config);
+    }
+    e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (e->base && e->wake_fd >= 0) {
+        e->on_wake = event_new(e->base, e->wake_fd, EV_READ | EV_PERSIST, on_wake, e);
+        e->on_later = evtimer_new(e->base, on_later, e);
+    }
+    if (!e->on_wake || !e->on_later || event_add(e->on_wake, NULL) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making an event loop");
+    return 0;
+}
+
+int gb_engine_new(const char *config, struct gb_engine **ret, char **ret_error)
+{
+    struct gb_engine *e = calloc(1, sizeof(*e));
+    struct gb_err err = { .code = GB_E_SYSTEM, .msg = "memory ran out" };
+
+    if (e) {
+        e->wake_fd = -1;
+        if (config_init(&e->config, config, &err) == 0 && start_loop(e, &err) == 0 &&
+            start_backend(e, &err) == 0) {
+            *ret = e;
+            return 0;
+        }
+    }
+    (void)gb_engine_free(e);
+    if (ret_error) {
+        auto_json json_t *json = json_pack("{s:s,s:s,s:s}", "type", gb_code_name(err.code),
+                                           "message", err.msg, "hint", err.hint);
+        *ret_error = json_text(json);
+    }
+    return -1;
+}
+
+struct gb_engine *gb_engine_free(struct gb_engine *engine)
+{
+    if (!engine)
+        return NULL;
+    for (struct gb_job *job = engine->jobs; job; job = job->next)
+        job->stopped = job->stopped == STOP_NONE ? STOP_CANCEL : job->stopped;
+    if (engine->backend)
+        engine->backend->ops->free(engine->backend); /* ends the jobs that run */
+    while (engine->jobs)
+        job_deliver(engine->jobs);
+    if (engine->on_wake)
+        event_free(engine->on_wake);
+    if (engine->on_later)
+        event_free(engine->on_later);
+    if (engine->base)
+        event_base_free(engine->base);
+    gb_closep(&engine->wake_fd);
+    config_done(&engine->config);
+    free(engine);
+    return NULL;
+}

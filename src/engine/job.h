@@ -1,0 +1,50 @@
+#pragma once
+/* A job: one request on its way to a result. */
+#include <event2/event.h>
+#include <stdbool.h>
+
+#include "backend/backend.h"
+#include "engine/config.h"
+#include "engine/output.h"
+#include "engine/request.h"
+#include "glovebox.h"
+
+struct gb_engine {
+    struct config config;
+    struct event_base *base;
+    struct backend *backend;
+    struct gb_job *jobs;
+    int n_jobs;
+    int wake_fd; /* eventfd */
+    struct event *on_wake;
+    struct event *on_later;   /* delivers jobs that ended before they ran */
+    bool freeing;
+};
+
+enum stop_reason {
+    STOP_NONE,
+    STOP_TIMEOUT,
+    STOP_CANCEL
+};
+
+struct gb_job {
+    struct gb_job *next;
+    struct gb_engine *engine;
+    struct gb_callbacks callbacks;
+    struct request request;
+    struct output out, err;
+    struct run *run; /* while it runs */
+    struct event *on_timeout;
+    enum stop_reason stopped;
+    int64_t admitted_us;
+    json_t *result; /* filled stage by stage */
+};
+
+/* Send a job down the road (road.c). Never calls its callbacks. */
+void road_begin(struct gb_job *job, const char *text);
+
+/* What settings ask of a backend. */
+struct run_order order_of(const struct settings *s);
+
+/* Hand over the result and free the job. */
+void job_deliver(struct gb_job *job);

@@ -1,0 +1,220 @@
+#include "engine/request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "base/parse.h"
+
+/* ---- one reader a key ---- */
+
+static int take_id(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    (void)key;
+    (void)err;
+    r->id = value;
+    return 0;
+}
+
+static int take_kind(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *kind = json_string_value(value);
+
+    (void)r;
+    if (kind && strcmp(kind, "python") == 0)
+        return 0;
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python'", key);
+}
+
+static int too_large(const char *key, size_t len, size_t max, struct gb_err *err)
+{
+    return gb_fail(err, GB_E_LIMIT, 0, "%s: %zu bytes are more than the %zu allowed", key, len, max);
+}
+
+static int take_code(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_string(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string", key);
+    if (json_string_length(value) > CODE_MAX)
+        return too_large(key, json_string_length(value), CODE_MAX, err);
+    json_object_set(r->program, "code", value);
+    return 0;
+}
+
+/* A copy of the decoded bytes, which the caller frees. */
+static char *decoded(const char *key, const json_t *value, uint64_t *len, struct gb_err *err)
+{
+    char *bytes = json_is_string(value) ? strdup(json_string_value(value)) : NULL;
+
+    *len = json_string_length(value);
+    if (bytes && base64_decode(bytes, len))
+        return bytes;
+    free(bytes);
+    (void)gb_fail(err, GB_E_INVALID, 0, "%s: must be base64", key);
+    return NULL;
+}
+
+static int take_code_base64(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    uint64_t len;
+    auto_free char *bytes = decoded(key, value, &len, err);
+
+    if (!bytes)
+        return -1;
+    if (len > CODE_MAX)
+        return too_large("code", len, CODE_MAX, err);
+    r->bad_byte = utf8_first_bad(bytes, len);
+    json_object_set_new(r->program, "code", r->bad_byte < 0 ? json_stringn(bytes, len)
+                                                           : json_string(""));
+    return 0;
+}
+
+static int take_stdin(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_string(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string", key);
+    r->stdin_bytes = json_string_length(value);
+    if (r->stdin_bytes > STDIN_MAX)
+        return too_large(key, r->stdin_bytes, STDIN_MAX, err);
+    free(r->stdin_data);
+    r->stdin_data = malloc(r->stdin_bytes + 1);
+    if (!r->stdin_data)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the request");
+    memcpy(r->stdin_data, json_string_value(value), r->stdin_bytes);
+    return 0;
+}
+
+static int take_stdin_base64(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    uint64_t len;
+    char *bytes = decoded(key, value, &len, err);
+
+    if (!bytes)
+        return -1;
+    free(r->stdin_data);
+    r->stdin_data = bytes;
+    r->stdin_bytes = len;
+    return len > STDIN_MAX ? too_large("stdin", len, STDIN_MAX, err) : 0;
+}
+
+static int take_text(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string without NUL", key);
+    if (json_string_length(value) > CODE_MAX)
+        return too_large(key, json_string_length(value), CODE_MAX, err);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
+static int take_argv(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_array(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of strings", key);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (!json_is_string(json_array_get(value, i)))
+            return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of strings", key);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
+static bool is_name(const char *text)
+{
+    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+    return n > 0 && text[n] == '\0' && (text[0] < '0' || text[0] > '9');
+}
+
+static int take_inputs(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *name;
+    json_t *input;
+
+    if (!json_is_object(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be an object", key);
+    json_object_foreach (value, name, input)
+        if (!is_name(name))
+            return gb_fail(err, GB_E_INVALID, 0, "%s: '%s' is not a variable's name", key, name);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
+static int take_env(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *name;
+    json_t *text;
+
+    if (!json_is_object(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be an object of strings", key);
+    json_object_foreach (value, name, text)
+        if (!json_is_string(text) || !*name || strchr(name, '=') ||
+            strlen(json_string_value(text)) != json_string_length(text))
+            return gb_fail(err, GB_E_INVALID, 0, "%s: '%s' must be a name with a string", key,
+                           name);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
+static const struct {
+    const char *key;
+    int (*take)(struct request *r, const char *key, json_t *value, struct gb_err *err);
+} keys[] = {
+    { "id", take_id },
+    { "kind", take_kind },
+    { "code", take_code },
+    { "code_base64", take_code_base64 },
+    { "filename", take_text },
+    { "prelude", take_text },
+    { "argv", take_argv },
+    { "inputs", take_inputs },
+    { "env", take_env },
+    { "stdin", take_stdin },
+    { "stdin_base64", take_stdin_base64 },
+};
+
+static int take_key(struct request *r, const struct config *config, const char *key, json_t *value,
+                    struct gb_err *err)
+{
+    int n = settings_request(&r->settings, key, value, config->allow_request, err);
+
+    if (n != 0)
+        return n < 0 ? -1 : 0;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (strcmp(keys[i].key, key) == 0)
+            return keys[i].take(r, key, value, err);
+    return gb_fail(err, GB_E_INVALID, 0, "unknown key '%s' in the request", key);
+}
+
+int request_read(const struct config *config, const char *text, struct request *ret,
+                 struct gb_err *err)
+{
+    json_error_t where;
+    const char *key;
+    json_t *value;
+
+    *ret = (struct request){ .settings = config->settings, .bad_byte = -1 };
+    ret->program = json_object();
+    ret->json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
+    if (!ret->json)
+        return gb_fail(err, GB_E_INVALID, 0, "the request is not JSON: %s (line %d, column %d)",
+                       where.text, where.line, where.column);
+    if (!json_is_object(ret->json))
+        return gb_fail(err, GB_E_INVALID, 0, "the request is not a JSON object");
+    ret->id = json_object_get(ret->json, "id");
+    json_object_foreach (ret->json, key, value)
+        if (take_key(ret, config, key, value, err) < 0)
+            return -1;
+    if (!json_object_get(ret->program, "code"))
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'code'");
+    return 0;
+}
+
+void request_done(struct request *r)
+{
+    json_decref(r->program);
+    json_decref(r->json);
+    free(r->stdin_data);
+    *r = (struct request){ 0 };
+}

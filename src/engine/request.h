@@ -1,0 +1,22 @@
+#pragma once
+/* A request: JSON outside, this inside. */
+#include <jansson.h>
+
+#include "engine/config.h"
+
+enum { CODE_MAX = 1 << 20, STDIN_MAX = 64 << 20 };
+
+struct request {
+    json_t *json;    /* the whole; the pointers below look into it */
+    json_t *id;      /* borrowed, or NULL */
+    json_t *program; /* what the guest gets */
+    struct settings settings;
+    char *stdin_data;
+    size_t stdin_bytes;
+    int64_t bad_byte; /* of the code, if it is not UTF-8; else -1 */
+};
+
+/* Read one request. On failure *ret still holds what was understood (its id, say). */
+int request_read(const struct config *config, const char *text, struct request *ret,
+                 struct gb_err *err) gb_nodiscard;
+void request_done(struct request *r);

@@ -1,0 +1,306 @@
+/*
+ * From what the kernel and the guest said to a result. What the guest said (its answer) is taken
+ * only in the places where it cannot lie about anything but itself: value, error, exit code. That
+ * a limit was hit is believed too: it only ever makes the guest's own result worse.
+ */
+#include "engine/result.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/own.h"
+
+enum {
+    EXIT_TIMEOUT = 124,
+    EXIT_FAILED = 125,
+    EXIT_REJECTED = 126,
+    EXIT_CANCELLED = 130,
+    EXIT_SIGNAL = 128,
+    EXIT_LIMIT = 137,
+    FINDINGS_MAX = 1000,
+};
+
+json_t *result_new(const json_t *id)
+{
+    json_t *r = json_object();
+
+    if (id)
+        json_object_set_new(r, "id", json_deep_copy(id));
+    json_object_update(r, json_pack("{s:s,s:i,s:s,s:s,s:b,s:b,s:i,s:i}", "status", "failed",
+                                    "exit_code", EXIT_FAILED, "stdout", "", "stderr", "",
+                                    "stdout_truncated", 0, "stderr_truncated", 0, "stdout_bytes", 0,
+                                    "stderr_bytes", 0));
+    return r;
+}
+
+static void set(struct gb_job *job, const char *key, json_t *value)
+{
+    json_object_set_new(job->result, key, value);
+}
+
+static void set_status(struct gb_job *job, const char *status, int exit_code)
+{
+    set(job, "status", json_string(status));
+    set(job, "exit_code", json_integer(exit_code));
+}
+
+void result_failed(struct gb_job *job, const struct gb_err *err)
+{
+    set_status(job, "failed", EXIT_FAILED);
+    set(job, "error", json_pack("{s:s,s:s,s:s}", "type", gb_code_name(err->code), "message",
+                                err->msg, "hint", err->hint));
+}
+
+void result_rejected(struct gb_job *job, json_t *finding)
+{
+    set_status(job, "rejected", EXIT_REJECTED);
+    set(job, "findings", json_pack("[o]", finding));
+}
+
+/* ---- what the guest said, with only the expected in it ---- */
+
+static json_t *string_or(const json_t *object, const char *key, const char *otherwise)
+{
+    json_t *value = json_object_get(object, key);
+
+    return json_is_string(value) ? json_incref(value) : json_string(otherwise);
+}
+
+static json_t *integer_or_null(const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+
+    return json_is_integer(value) ? json_incref(value) : json_null();
+}
+
+static json_t *clean_error(const json_t *error)
+{
+    return json_pack("{s:o,s:o,s:o,s:o}", "type", string_or(error, "type", "Exception"), "message",
+                     string_or(error, "message", ""), "line", integer_or_null(error, "line"),
+                     "traceback", string_or(error, "traceback", ""));
+}
+
+static json_t *clean_findings(const json_t *findings)
+{
+    static const char *const texts[] = { "rule", "severity", "message", "name", "source", "remedy" };
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < json_array_size(findings) && i < FINDINGS_MAX; i++) {
+        const json_t *from = json_array_get(findings, i);
+        json_t *to = json_object();
+
+        for (size_t k = 0; k < ARRAY_LEN(texts); k++)
+            if (k < 4 || json_is_string(json_object_get(from, texts[k])))
+                json_object_set_new(to, texts[k], string_or(from, texts[k], ""));
+        json_object_set_new(to, "line", integer_or_null(from, "line"));
+        json_object_set_new(to, "column", integer_or_null(from, "column"));
+        json_array_append_new(list, to);
+    }
+    return list;
+}
+
+/* ---- limits ---- */
+
+static bool is_limit(const char *name)
+{
+#define X(sym, text)                    \
+    if (name && strcmp(name, text) == 0) \
+        return true;
+    WATCH_LIMIT_MAP(X)
+#undef X
+    return false;
+}
+
+static void note_limit(struct gb_job *job, const char *limit, json_t *error)
+{
+    const struct settings *s = &job->request.settings;
+    const char *message = json_string_value(json_object_get(error, "message"));
+    char value[32];
+
+    settings_limit_text(s, limit, value, sizeof(value));
+    json_object_set_new(error, "message",
+                        json_sprintf("%s%s%s limit of %s reached%s",
+                                     message && *message ? message : "",
+                                     message && *message ? " (" : "", limit, value,
+                                     message && *message ? ")" : ""));
+    set_status(job, "limit", EXIT_LIMIT);
+    set(job, "limit", json_string(limit));
+    set(job, "limit_value", json_integer((json_int_t)settings_limit_value(s, limit)));
+    set(job, "error", error);
+}
+
+static json_t *plain_error(const char *type, const char *message)
+{
+    return json_pack("{s:s,s:s,s:n,s:s}", "type", type, "message", message, "line", "traceback",
+                     "");
+}
+
+/* ---- one function an end ---- */
+
+static void collect_answer(struct gb_job *job, const struct run_outcome *o)
+{
+    const json_t *answer = o->answer, *error = json_object_get(answer, "error");
+    const char *limit = json_string_value(json_object_get(answer, "limit"));
+    int code = (int)(json_integer_value(json_object_get(answer, "exit_code")) & 0xff);
+
+    if (json_is_array(json_object_get(answer, "findings"))) {
+        set_status(job, "rejected", EXIT_REJECTED);
+        set(job, "findings", clean_findings(json_object_get(answer, "findings")));
+        return;
+    }
+    if (json_is_true(json_object_get(answer, "has_value"))) {
+        json_t *value = json_object_get(answer, "value");
+        set(job, "has_value", json_true());
+        set(job, "value", value ? json_incref(value) : json_null());
+    }
+    set_status(job, code == 0 ? "ok" : "error", code);
+    if (is_limit(limit)) {
+        note_limit(job, limit, clean_error(error));
+    } else if (json_is_object(error)) {
+        set_status(job, "error", code == 0 ? 1 : code);
+        set(job, "error", clean_error(error));
+    } else if (code != 0) {
+        char text[64];
+        (void)snprintf(text, sizeof(text), "the program exited with status %d", code);
+        set(job, "error", plain_error("SystemExit", text));
+    }
+}
+
+static void collect_forged(struct gb_job *job, const struct run_outcome *o)
+{
+    (void)o;
+    set_status(job, "error", 1);
+    set(job, "error", plain_error("ProtocolError",
+                                  "the program wrote to the engine's channel, and not an answer"));
+}
+
+static void collect_signal(struct gb_job *job, const struct run_outcome *o, int sig)
+{
+    uint64_t cpu_ms = (uint64_t)o->usage.ru_utime.tv_sec * 1000 +
+                      (uint64_t)o->usage.ru_stime.tv_sec * 1000;
+    uint64_t limit_ms = job->request.settings.cpu_ms;
+    char text[96];
+
+    if (limit_ms != 0 && (sig == SIGXCPU || (sig == SIGKILL && cpu_ms >= limit_ms))) {
+        note_limit(job, "cpu", plain_error("limit", ""));
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "killed by signal %d (SIG%s)%s", sig,
+                   sigabbrev_np(sig) ? sigabbrev_np(sig) : "?",
+                   sig == SIGSYS ? ": a system call that boxes do not have" : "");
+    set_status(job, "crashed", EXIT_SIGNAL + sig);
+    set(job, "error", plain_error("crashed", text));
+}
+
+static void collect_exit(struct gb_job *job, const struct run_outcome *o)
+{
+    int code = WEXITSTATUS(o->status);
+    char text[64];
+
+    if (WIFSIGNALED(o->status)) {
+        collect_signal(job, o, WTERMSIG(o->status));
+        return;
+    }
+    set_status(job, code == 0 ? "ok" : "error", code);
+    if (code == 0)
+        return;
+    (void)snprintf(text, sizeof(text), "the program exited with status %d", code);
+    set(job, "error", plain_error("SystemExit", text));
+}
+
+static void collect_limit(struct gb_job *job, const struct run_outcome *o)
+{
+    note_limit(job, watch_limit_name(o->sample.hit), plain_error("limit", ""));
+}
+
+static void collect_killed(struct gb_job *job, const struct run_outcome *o)
+{
+    char text[64];
+
+    (void)o;
+    if (job->stopped != STOP_TIMEOUT) {
+        set_status(job, "cancelled", EXIT_CANCELLED);
+        set(job, "error", plain_error("cancelled", "cancelled by the caller"));
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "timed out after %g s",
+                   (double)job->request.settings.timeout_ms / 1000);
+    set_status(job, "timeout", EXIT_TIMEOUT);
+    set(job, "error", plain_error("timeout", text));
+}
+
+static void collect_failed(struct gb_job *job, const struct run_outcome *o)
+{
+    result_failed(job, &o->err);
+}
+
+static void collect_output(struct gb_job *job)
+{
+    bool cut;
+
+    set(job, "stdout", output_text(&job->out, &cut));
+    set(job, "stdout_truncated", json_boolean(cut));
+    set(job, "stderr", output_text(&job->err, &cut));
+    set(job, "stderr_truncated", json_boolean(cut));
+    set(job, "stdout_bytes", json_integer((json_int_t)job->out.total));
+    set(job, "stderr_bytes", json_integer((json_int_t)job->err.total));
+}
+
+/* ---- usage and times ---- */
+
+static json_t *ms(double us)
+{
+    return json_real(us < 0 ? 0 : floor(us + 0.5) / 1000);
+}
+
+static void collect_usage(struct gb_job *job, const struct run_outcome *o)
+{
+    const struct rusage *u = &o->usage;
+    double cpu = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e6 +
+                 (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) - (double)o->setup_cpu_us;
+    int64_t wall = o->started_us ? o->ended_us - o->started_us : 0;
+    json_int_t check = json_integer_value(json_object_get(o->answer, "check_us"));
+
+    if (check < 0 || check > wall)
+        check = 0;
+    set(job, "usage", json_pack("{s:o,s:o,s:I}", "wall_ms", ms((double)wall), "cpu_ms", ms(cpu),
+                                "max_rss_kb", (json_int_t)u->ru_maxrss));
+    set(job, "timings",
+        json_pack("{s:o,s:o,s:o,s:o}", "check_ms", ms((double)check), "start_ms",
+                  ms(o->started_us ? (double)(o->started_us - job->admitted_us) : 0), "run_ms",
+                  ms((double)(wall - check)), "collect_ms",
+                  ms((double)(clock_us() - o->ended_us))));
+}
+
+static void collect_isolation(struct gb_job *job, const struct run_outcome *o)
+{
+    json_t *layers = json_array();
+
+    for (size_t i = 0; i < o->n_layers; i++)
+        json_array_append_new(layers, json_string(o->layers[i]));
+    set(job, "isolation", o->started_us == 0
+                              ? (json_decref(layers), json_null())
+                              : json_pack("{s:s,s:o}", "level", plan_level_name(o->level),
+                                          "layers", layers));
+}
+
+void result_collect(struct gb_job *job, const struct run_outcome *o)
+{
+    static void (*const by_end[])(struct gb_job *, const struct run_outcome *) = {
+        [RUN_ANSWERED] = collect_answer, [RUN_EXITED] = collect_exit,
+        [RUN_LIMIT] = collect_limit,     [RUN_KILLED] = collect_killed,
+        [RUN_FAILED] = collect_failed,
+    };
+
+    collect_output(job);
+    if (o->end == RUN_ANSWERED && !o->answer)
+        collect_forged(job, o);
+    else
+        by_end[o->end](job, o);
+    collect_isolation(job, o);
+    collect_usage(job, o);
+}

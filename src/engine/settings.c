@@ -1,0 +1,276 @@
+#include "engine/settings.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "base/parse.h"
+
+enum setting_kind {
+    KIND_SECONDS,
+    KIND_SIZE,
+    KIND_COUNT,
+    KIND_CHOICE
+};
+
+struct setting {
+    const char *key;          /* in the configuration */
+    const char *request_key;  /* in a request */
+    bool in_limits;           /* there below "limits" */
+    enum setting_kind kind;
+    size_t offset;
+    uint64_t min, max;
+    const char *const *choices; /* NULL-terminated, loosest first */
+};
+
+static const char *const isolations[] = { "none", "process", "landlock", "namespaces", "auto",
+                                          NULL };
+static const char *const policies[] = { "off", "standard", "strict", NULL };
+static const char *const networks[] = { "host", "none", NULL };
+static const char *const backends[] = { "local", NULL };
+
+#define AT(field) offsetof(struct settings, field)
+static const uint64_t day_ms = 86400000, tib = (uint64_t)1 << 40;
+
+static const struct setting table[] = {
+    { "timeout", "timeout", false, KIND_SECONDS, AT(timeout_ms), 1, 7 * day_ms, NULL },
+    { "memory", "memory", true, KIND_SIZE, AT(memory_bytes), 16 << 20, tib, NULL },
+    { "disk", "disk", true, KIND_SIZE, AT(disk_bytes), 64 << 10, tib, NULL },
+    { "processes", "processes", true, KIND_COUNT, AT(processes), 1, 4000, NULL },
+    { "open_files", "open_files", true, KIND_COUNT, AT(open_files), 16, 1 << 20, NULL },
+    { "cpu", "cpu", true, KIND_SECONDS, AT(cpu_ms), 1, 7 * day_ms, NULL },
+    { "stdout_limit", "stdout", true, KIND_SIZE, AT(stdout_bytes), 0, 1 << 30, NULL },
+    { "stderr_limit", "stderr", true, KIND_SIZE, AT(stderr_bytes), 0, 1 << 30, NULL },
+    { "isolation", "isolation", false, KIND_CHOICE, AT(isolation), 0, 0, isolations },
+    { "policy", "policy", false, KIND_CHOICE, AT(policy), 0, 0, policies },
+    { "network", "network", false, KIND_CHOICE, AT(network), 0, 0, networks },
+    { "backend", "backend", false, KIND_CHOICE, AT(backend), 0, 0, backends },
+};
+
+struct settings settings_default(void)
+{
+    return (struct settings){
+        .timeout_ms = 30000,
+        .memory_bytes = 512 << 20,
+        .disk_bytes = 256 << 20,
+        .processes = 64,
+        .open_files = 256,
+        .stdout_bytes = 64 << 10,
+        .stderr_bytes = 64 << 10,
+        .isolation = ISOLATE_AUTO,
+        .policy = POLICY_DEFAULT,
+        .network = NETWORK_NONE,
+    };
+}
+
+const char *policy_name(uint64_t policy)
+{
+    return policy < ARRAY_LEN(policies) - 1 ? policies[policy] : "default";
+}
+
+static uint64_t *field(struct settings *s, const struct setting *t)
+{
+    return (uint64_t *)((char *)s + t->offset);
+}
+
+/* ---- values for people ---- */
+
+static void show(const struct setting *t, uint64_t value, char *ret, size_t size)
+{
+    static const char units[] = "\0KMGT";
+    size_t unit = 0;
+
+    switch (t->kind) {
+    case KIND_SECONDS:
+        (void)snprintf(ret, size, "%g s", (double)value / 1000);
+        break;
+    case KIND_SIZE:
+        while (value >= 1024 && value % 1024 == 0 && unit < 4) {
+            value /= 1024;
+            unit++;
+        }
+        (void)snprintf(ret, size, "%" PRIu64 "%.1s", value, units + unit);
+        break;
+    case KIND_COUNT:
+        (void)snprintf(ret, size, "%" PRIu64, value);
+        break;
+    case KIND_CHOICE:
+        (void)snprintf(ret, size, "%s", t->choices[value]);
+        break;
+    }
+}
+
+static const struct setting *by_limit(const char *limit)
+{
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (table[i].in_limits && strcmp(table[i].request_key, limit) == 0)
+            return &table[i];
+    return NULL;
+}
+
+uint64_t settings_limit_value(const struct settings *s, const char *limit)
+{
+    const struct setting *t = by_limit(limit);
+
+    return t ? *(const uint64_t *)((const char *)s + t->offset) : 0;
+}
+
+void settings_limit_text(const struct settings *s, const char *limit, char *ret, size_t size)
+{
+    const struct setting *t = by_limit(limit);
+
+    ret[0] = '\0';
+    if (t)
+        show(t, settings_limit_value(s, limit), ret, size);
+}
+
+/* ---- reading values ---- */
+
+static int read_choice(const struct setting *t, const char *name, const json_t *value,
+                       uint64_t *ret, struct gb_err *err)
+{
+    const char *text = json_string_value(value);
+    char list[120] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; t->choices[i]; i++) {
+        if (text && strcmp(text, t->choices[i]) == 0) {
+            *ret = i;
+            return 0;
+        }
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+                                t->choices[i]);
+    }
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be one of %s", name, list);
+}
+
+static bool read_number(const struct setting *t, const json_t *value, uint64_t *ret)
+{
+    if (t->kind == KIND_SECONDS) {
+        double s = json_number_value(value);
+        if (json_is_string(value))
+            return parse_seconds(json_string_value(value), ret);
+        if (!json_is_number(value) || !(s >= 0) || s > 1e9)
+            return false;
+        *ret = (uint64_t)llround(s * 1000);
+        return true;
+    }
+    if (json_is_string(value) && t->kind == KIND_SIZE)
+        return parse_size(json_string_value(value), ret);
+    *ret = (uint64_t)json_integer_value(value);
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static int read_value(const struct setting *t, const char *name, const json_t *value,
+                      uint64_t *ret, struct gb_err *err)
+{
+    static const char *const wanted[] = { [KIND_SECONDS] = "a number of seconds",
+                                          [KIND_SIZE] = "a size such as 512M",
+                                          [KIND_COUNT] = "a whole number",
+                                          [KIND_CHOICE] = "" };
+    char low[32], high[32];
+
+    if (t->kind == KIND_CHOICE)
+        return read_choice(t, name, value, ret, err);
+    if (!read_number(t, value, ret))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be %s", name, wanted[t->kind]);
+    if (*ret >= t->min && *ret <= t->max)
+        return 0;
+    show(t, t->min, low, sizeof(low));
+    show(t, t->max, high, sizeof(high));
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be between %s and %s", name, low, high);
+}
+
+int settings_configure(struct settings *s, const char *key, const json_t *value,
+                       struct gb_err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (strcmp(table[i].key, key) == 0)
+            return read_value(&table[i], key, value, field(s, &table[i]), err) < 0 ? -1 : 1;
+    return 0;
+}
+
+/* ---- requests: only tighter ---- */
+
+static bool is_allowed(const json_t *allowed, const char *key)
+{
+    for (size_t i = 0; i < json_array_size(allowed); i++) {
+        const char *name = json_string_value(json_array_get(allowed, i));
+        if (name && strcmp(name, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is `want` at least as tight as what is configured? */
+static bool is_tighter(const struct setting *t, uint64_t have, uint64_t want)
+{
+    if (t->choices == isolations) /* auto is whatever the kernel holds */
+        return want >= (have == ISOLATE_AUTO ? ISOLATE_LANDLOCK : have);
+    if (t->choices == policies && have == POLICY_DEFAULT)
+        return want >= POLICY_STANDARD;
+    if (t->kind == KIND_CHOICE)
+        return want >= have;
+    return have == 0 ? t->offset == AT(cpu_ms) : want <= have;
+}
+
+static int request_one(struct settings *s, const struct setting *t, const json_t *value,
+                       const json_t *allowed, struct gb_err *err)
+{
+    uint64_t *have = field(s, t), want;
+    char name[40], want_text[32], have_text[32];
+
+    (void)snprintf(name, sizeof(name), "%s%s", t->in_limits ? "limits." : "", t->request_key);
+    if (read_value(t, name, value, &want, err) < 0)
+        return -1;
+    if (t->choices == isolations && want == ISOLATE_AUTO)
+        return 1; /* no wish of its own */
+    if (!is_tighter(t, *have, want) && !is_allowed(allowed, t->key)) {
+        show(t, want, want_text, sizeof(want_text));
+        (void)snprintf(have_text, sizeof(have_text), "%s", "standard");
+        if (!(t->choices == policies && *have == POLICY_DEFAULT))
+            show(t, *have, have_text, sizeof(have_text));
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: %s is looser than the configured %s", name,
+                      want_text, have_text);
+        return gb_fail_hint(err, "a request may only tighten; the operator can configure more, "
+                                 "or allow it with \"allow_request\": [\"%s\"]", t->key);
+    }
+    *have = want;
+    return 1;
+}
+
+static int request_limits(struct settings *s, const json_t *limits, const json_t *allowed,
+                          struct gb_err *err)
+{
+    union {
+        const json_t *in;
+        json_t *out; /* only read */
+    } cast = { .in = limits };
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(limits))
+        return gb_fail(err, GB_E_INVALID, 0, "limits: must be an object");
+    json_object_foreach (cast.out, key, value) {
+        const struct setting *t = by_limit(key);
+        if (!t)
+            return gb_fail(err, GB_E_INVALID, 0, "limits: unknown key '%s'", key);
+        if (request_one(s, t, value, allowed, err) < 0)
+            return -1;
+    }
+    return 1;
+}
+
+int settings_request(struct settings *s, const char *key, const json_t *value,
+                     const json_t *allowed, struct gb_err *err)
+{
+    if (strcmp(key, "limits") == 0)
+        return request_limits(s, value, allowed, err);
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (!table[i].in_limits && strcmp(table[i].request_key, key) == 0)
+            return request_one(s, &table[i], value, allowed, err);
+    return 0;
+}

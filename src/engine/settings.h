@@ -1,0 +1,66 @@
+#pragma once
+/*
+ * Settings: what an operator configures and a request may tighten. One table knows their names,
+ * kinds and ranges; configuration, requests and messages all come from it.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Choices are in the order of the table in settings.c, loosest first. */
+enum isolation_choice {
+    ISOLATE_NONE,
+    ISOLATE_PROCESS,
+    ISOLATE_LANDLOCK,
+    ISOLATE_NAMESPACES,
+    ISOLATE_AUTO
+};
+enum policy_choice {
+    POLICY_OFF,
+    POLICY_STANDARD,
+    POLICY_STRICT,
+    POLICY_DEFAULT /* standard where the kernel holds the box, else strict */
+};
+enum network_choice {
+    NETWORK_HOST,
+    NETWORK_NONE
+};
+
+/* All of one type, so that the table can address them. */
+struct settings {
+    uint64_t timeout_ms;
+    uint64_t memory_bytes;
+    uint64_t disk_bytes;
+    uint64_t processes;
+    uint64_t open_files;
+    uint64_t cpu_ms; /* 0: none */
+    uint64_t stdout_bytes;
+    uint64_t stderr_bytes;
+    uint64_t isolation;
+    uint64_t policy;
+    uint64_t network;
+    uint64_t backend;
+};
+
+/* The defaults of the contract. */
+struct settings settings_default(void);
+
+/* Take the setting that configuration key `key` names. Returns 1 if there is one, 0 if there is
+ * none, -1 with err if the value will not do. */
+int settings_configure(struct settings *s, const char *key, const json_t *value,
+                       struct gb_err *err);
+
+/* The same for a request's key ("limits" is looked into). `allowed` is the array of keys that a
+ * request may loosen, or NULL. */
+int settings_request(struct settings *s, const char *key, const json_t *value,
+                     const json_t *allowed, struct gb_err *err);
+
+const char *policy_name(uint64_t policy);
+
+/* "512M", "1.5s", "64": a limit's value for people, by its name in results. */
+void settings_limit_text(const struct settings *s, const char *limit, char *ret, size_t size);
+
+/* The same as a number, or 0. */
+uint64_t settings_limit_value(const struct settings *s, const char *limit);

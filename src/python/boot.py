@@ -1,0 +1,15 @@
+import sys
+if sys.version_info < (3, 9):
+    sys.exit("glovebox-too-old %d.%d.%d" % sys.version_info[:3])
+sys.path.insert(0, sys.argv[1])
+import _glovebox
+del sys.path[0]
+for name in sys.argv[3:]:
+    __import__(name)
+sys.stdout.reconfigure(line_buffering=True)
+_glovebox.serve(3, {
+    "version": "%d.%d.%d" % sys.version_info[:3],
+    "executable": sys.executable,
+    "prefixes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
+    "path": sys.path,
+}, sys.argv[2] == "warm")

@@ -1,0 +1,14 @@
+#pragma once
+/* The guest: the process in which the model's code runs. */
+
+/* Bring a freshly forked interpreter back into order, wait for one request on `chan`, run it,
+ * answer, and exit. Runs sealed. `data` is unused. */
+void guest_main(void *data, int chan, int ctl);
+
+/* Compile what guests need of Python (runtime.py) once, before they are forked. Returns 0, or -1
+ * with a Python exception. */
+int guest_prepare(void);
+
+/* Parse, compile and run `code` in a fresh namespace as a guest would, and give it up. For
+ * measuring what a bare fork costs. Returns 0, or -1 with a Python exception. */
+int guest_run_bare(const char *code);

@@ -1,0 +1,204 @@
+/*
+ * The interpreter extension: one file for every CPython from 3.9 on (stable ABI). It turns an
+ * interpreter into a zygote: loaded by the boot line in interpreter.c, it greets the engine and
+ * then makes boxes until the engine closes the socket. It never runs code of anybody's.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/own.h"
+#include "python/guest.h"
+#include "python/protocol.h"
+#include "python/value.h"
+#include "sandbox/box.h"
+
+/* ---- before the first fork ---- */
+
+static int count_threads(void)
+{
+    DIR *dir = opendir("/proc/self/task");
+    int n = 0;
+
+    if (!dir)
+        return 1;
+    while (readdir(dir))
+        n++;
+    (void)closedir(dir);
+    return n - 2; /* "." and ".." */
+}
+
+/* Libraries that keep threads (BLAS, say) end them in their fork handlers and start them anew
+ * when they are next used. A fork whose child does nothing makes them do so now, so that the raw
+ * clone of a box, which runs no handlers, finds a single thread. */
+static int settle_threads(void)
+{
+    pid_t pid;
+
+    if (count_threads() == 1)
+        return 1;
+    pid = fork();
+    if (pid == 0)
+        _exit(0);
+    if (pid > 0)
+        (void)waitpid(pid, NULL, 0);
+    return count_threads();
+}
+
+static int freeze(void)
+{
+    PyObject *gc = PyImport_ImportModule("gc");
+    PyObject *a = gc ? PyObject_CallMethod(gc, "collect", NULL) : NULL;
+    PyObject *b = a ? PyObject_CallMethod(gc, "freeze", NULL) : NULL;
+    int ok = b ? 0 : -1;
+
+    Py_XDECREF(b);
+    Py_XDECREF(a);
+    Py_XDECREF(gc);
+    return ok;
+}
+
+/* ---- serving ---- */
+
+static int greet(int sock, PyObject *info, int threads)
+{
+    char text[sizeof(struct zygote_reply) + HELLO_MAX];
+    struct zygote_reply head = { .kind = ZYGOTE_HELLO, .pid = getpid() };
+    json_t *json = value_to_json(info);
+    size_t len;
+
+    json_object_set_new(json, "threads", json_integer(threads));
+    memcpy(text, &head, sizeof(head));
+    len = json_dumpb(json, text + sizeof(head), HELLO_MAX, JSON_COMPACT);
+    json_decref(json);
+    if (len == 0 || len > HELLO_MAX)
+        return -EMSGSIZE;
+    return fd_send(sock, text, sizeof(head) + len, NULL, 0);
+}
+
+static int make_box(const struct zygote_order *order, const int *fds, struct zygote_reply *reply)
+{
+    struct plan *plan = malloc(sizeof(*plan));
+    void *data = mmap(NULL, order->plan_bytes, PROT_READ, MAP_SHARED, fds[ORDER_PLAN], 0);
+    struct box_spec spec = { .plan = plan,
+                             .fds = { .ctl = fds[ORDER_CTL],
+                                      .chan = fds[ORDER_CHAN],
+                                      .out = fds[ORDER_OUT],
+                                      .err = fds[ORDER_ERR] },
+                             .guest = guest_main };
+    int pidfd = -1, r = -1;
+
+    if (!plan || data == MAP_FAILED) {
+        (void)gb_fail(&reply->err, GB_E_SYSTEM, errno, "reading the plan");
+    } else if (plan_unpack(data, order->plan_bytes, plan, &reply->err) == 0) {
+        PyOS_BeforeFork();
+        r = box_spawn(&spec, &reply->pid, &pidfd, &reply->err);
+        PyOS_AfterFork_Parent();
+    }
+    if (r == 0)
+        reply->err.code = GB_OK;
+    if (data != MAP_FAILED)
+        (void)munmap(data, order->plan_bytes);
+    free(plan);
+    return pidfd;
+}
+
+/* One order. Returns false when the engine is gone. */
+static bool serve_one(int sock)
+{
+    struct zygote_order order;
+    struct zygote_reply reply = { .kind = ZYGOTE_BOX };
+    int fds[ORDER_FDS];
+    size_t n = ORDER_FDS;
+    ssize_t len = fd_recv(sock, &order, sizeof(order), fds, &n);
+    int pidfd = -1, e;
+
+    if (len == (ssize_t)sizeof(order) && n == ORDER_FDS) {
+        reply.number = order.number;
+        pidfd = make_box(&order, fds, &reply);
+    }
+    for (size_t i = 0; len > 0 && i < n; i++)
+        (void)close(fds[i]);
+    if (len != (ssize_t)sizeof(order) || n != ORDER_FDS)
+        return false;
+    e = fd_send(sock, &reply, sizeof(reply), &pidfd, pidfd >= 0 ? 1 : 0);
+    if (pidfd >= 0)
+        (void)close(pidfd);
+    return e == 0;
+}
+
+/* serve(sock, info, warm): greet, then make boxes. Never returns. */
+static PyObject *zygote_serve(PyObject *self, PyObject *args)
+{
+    int sock, warm;
+    PyObject *info;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iOp", &sock, &info, &warm))
+        return NULL;
+    (void)prctl(PR_SET_NAME, "glovebox-zygote", 0, 0, 0);
+    if (warm && (guest_prepare() < 0 || freeze() < 0))
+        return NULL;
+    if (greet(sock, info, settle_threads()) == 0)
+        while (serve_one(sock))
+            ;
+    _exit(0);
+}
+
+/* bench(count, code): microseconds of `count` bare forks that each run the code, a list. */
+static PyObject *zygote_bench(PyObject *self, PyObject *args)
+{
+    int count;
+    const char *code;
+    PyObject *list = PyList_New(0);
+
+    (void)self;
+    if (!list || !PyArg_ParseTuple(args, "is", &count, &code) || guest_prepare() < 0)
+        return NULL;
+    for (int i = 0; i < count; i++) {
+        int64_t began = clock_us();
+        PyOS_BeforeFork();
+        pid_t pid = fork();
+        if (pid == 0) {
+            PyOS_AfterFork_Child();
+            _exit(guest_run_bare(code) == 0 ? 0 : 1);
+        }
+        PyOS_AfterFork_Parent();
+        if (pid < 0 || waitpid(pid, NULL, 0) < 0)
+            return PyErr_SetFromErrno(PyExc_OSError);
+        PyObject *us = PyLong_FromLongLong(clock_us() - began);
+        if (!us || PyList_Append(list, us) < 0)
+            return NULL;
+        Py_DECREF(us);
+    }
+    return list;
+}
+
+static PyMethodDef methods[] = {
+    { "serve", zygote_serve, METH_VARARGS, "serve(sock, info, warm): be a zygote" },
+    { "bench", zygote_bench, METH_VARARGS, "bench(count, code): time bare forks" },
+    { NULL, NULL, 0, NULL },
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_glovebox",
+    .m_doc = "Makes boxes for glovebox.",
+    .m_size = -1,
+    .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__glovebox(void); /* the interpreter finds it by name */
+
+PyMODINIT_FUNC PyInit__glovebox(void)
+{
+    return PyModule_Create(&definition);
+}

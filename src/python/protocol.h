@@ -1,0 +1,51 @@
+#pragma once
+/*
+ * What the engine, the zygote and the guest say to each other.
+ *
+ * engine <-> zygote: one SOCK_SEQPACKET socket. The zygote greets with ZYGOTE_HELLO and JSON about
+ * the interpreter; each order to make a box is answered by one ZYGOTE_BOX.
+ *
+ * engine <-> guest: one SOCK_STREAM socket a box, frames of a header and JSON. The engine sends one
+ * FRAME_RUN, whose header may bring a descriptor to be standard input; the guest answers with one FRAME_DONE. Whatever a guest sends is hostile: the engine
+ * believes lengths only up to FRAME_MAX and content only after it parsed.
+ */
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum { ZYGOTE_FD = 3 }; /* where the zygote finds its socket */
+
+/* Descriptors that come with an order, in this order. */
+enum { ORDER_PLAN, ORDER_CTL, ORDER_CHAN, ORDER_OUT, ORDER_ERR, ORDER_FDS };
+
+struct zygote_order {
+    uint64_t number;
+    uint64_t plan_bytes;
+};
+
+enum zygote_reply_kind {
+    ZYGOTE_HELLO, /* followed by JSON */
+    ZYGOTE_BOX    /* with a pidfd unless err says otherwise */
+};
+
+struct zygote_reply {
+    enum zygote_reply_kind kind;
+    pid_t pid;
+    uint64_t number;
+    struct gb_err err;
+};
+
+enum { HELLO_MAX = 64 << 10 };
+
+enum frame_kind {
+    FRAME_RUN = 1,
+    FRAME_DONE = 2
+};
+
+struct frame {
+    uint32_t kind;
+    uint32_t len; /* of the JSON that follows */
+};
+
+enum { FRAME_MAX = 4 << 20 };

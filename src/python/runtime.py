@@ -1,0 +1,139 @@
+"""What the guest needs of Python itself, off the fast road: awaiting, errors, the end.
+
+Compiled into the interpreter extension. It runs in the box, beside the code that it serves, and
+nothing on the engine's side relies on it.
+"""
+
+import sys
+
+LIMIT_BY_ERRNO = {28: "disk", 122: "disk", 27: "disk", 24: "open_files", 23: "open_files"}
+FRAMES_MAX = 40
+
+
+class Source:
+    """Lets tracebacks, inspect and linecache find the program's text, which is in no file."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def get_source(self, _name):
+        return self.text
+
+
+def run_async(codes, namespace):
+    """Run compiled pieces in order in one event loop; the last one's value."""
+    import asyncio
+
+    async def main():
+        value = None
+        for code in codes:
+            value = eval(code, namespace)
+            if code.co_flags & 0x80:
+                value = await value
+        return value
+
+    return asyncio.run(main())
+
+
+def own_frames_removed(exc, filename):
+    """The traceback from the first frame of the program on."""
+    tb = exc.__traceback__
+    while tb is not None and tb.tb_frame.f_code.co_filename not in (filename, "prelude.py"):
+        tb = tb.tb_next
+    return tb if tb is not None else exc.__traceback__
+
+
+def last_line(tb, filename):
+    line = None
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename == filename:
+            line = tb.tb_lineno
+        tb = tb.tb_next
+    return line
+
+
+def type_name(exc):
+    kind = type(exc)
+    if kind.__module__ in ("builtins", "__main__"):
+        return kind.__qualname__
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def can_fork():
+    import os
+
+    try:
+        pid = os.fork()
+    except OSError:
+        return False
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return True
+
+
+def limit_of(exc):
+    """The limit that an uncaught exception shows to have been hit, or None."""
+    if isinstance(exc, MemoryError):
+        return "memory"
+    if isinstance(exc, RuntimeError) and "can't start new thread" in str(exc):
+        return "processes"
+    if not isinstance(exc, OSError):
+        return None
+    if exc.errno == 11 and not can_fork():
+        return "processes"
+    return LIMIT_BY_ERRNO.get(exc.errno)
+
+
+def describe(exc, filename):
+    """An exception as the result's `error`, with the limit that it stands for."""
+    tb = own_frames_removed(exc, filename)
+    error = {"type": type_name(exc), "message": "", "line": None, "traceback": ""}
+    limit = None
+    try:
+        error["message"] = str(exc)
+        error["line"] = last_line(tb, filename)
+        limit = limit_of(exc)
+        exc.__traceback__ = tb
+        import traceback
+
+        error["traceback"] = "".join(
+            traceback.format_exception(type(exc), exc, tb, limit=-FRAMES_MAX)
+        )
+    except BaseException:  # memory, descriptors or the library itself may be what is missing
+        error["traceback"] = error["traceback"] or f"{error['type']}: {error['message']}\n"
+    return error, limit
+
+
+def describe_syntax(exc):
+    """A compile-time exception as a finding."""
+    return {
+        "rule": "syntax",
+        "severity": "error",
+        "message": str(getattr(exc, "msg", None) or exc),
+        "line": getattr(exc, "lineno", None),
+        "column": getattr(exc, "offset", None),
+        "name": type(exc).__name__,
+        "source": getattr(exc, "text", None),
+    }
+
+
+def exit_code(exc):
+    """What the interpreter would exit with for this SystemExit; says what it would say."""
+    code = exc.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def finish():
+    """What happens at the end of every Python program."""
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading._shutdown()
+    atexit = sys.modules.get("atexit")
+    if atexit is not None:
+        atexit._run_exitfuncs()

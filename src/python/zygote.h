@@ -1,0 +1,31 @@
+#pragma once
+/* The engine's side of a zygote. */
+#include <event2/event.h>
+#include <jansson.h>
+
+#include "python/interpreter.h"
+
+struct zygote;
+
+struct zygote_callbacks {
+    void *data;
+    /* It is up. `info` tells about the interpreter (borrowed from the zygote). */
+    void (*hello)(void *data, const json_t *info);
+    /* The answer to zygote_order(). `pidfd` is -1 when err says why there is no box; pid may be
+     * set all the same, and then that process is ending and must be waited for. */
+    void (*box)(void *data, uint64_t number, pid_t pid, int pidfd, const struct gb_err *err);
+    /* It is gone, and why. No callback follows; the zygote must be freed, but not from here. */
+    void (*died)(void *data, const struct gb_err *err);
+};
+
+/* Start an interpreter as a zygote; does not wait for it. `callbacks` is copied. */
+int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
+               const struct zygote_callbacks *callbacks, struct zygote **ret, struct gb_err *err)
+    gb_nodiscard;
+
+/* Order a box: descriptors as in protocol.h, not taken. */
+int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds,
+                 struct gb_err *err) gb_nodiscard;
+
+/* Kill it and wait for it. Accepts NULL. Boxes live on. */
+struct zygote *zygote_free(struct zygote *z);

@@ -1,0 +1,64 @@
+#pragma once
+/*
+ * A box: one contained process tree.
+ *
+ * Its first process ("init") sets it up, starts the guest, reaps, watches, and ends with the
+ * engine. The guest is our own code until it has read a request.
+ */
+#include <sys/types.h>
+
+#include "sandbox/plan.h"
+#include "sandbox/watch.h"
+
+/* What init tells the engine on its control socket, one message each. */
+enum box_event_kind {
+    BOX_READY,  /* set up and sealed; the guest waits for a request */
+    BOX_FAILED, /* could not be set up: err says why */
+    BOX_EXITED, /* the guest's main process ended: status is its wait status */
+    BOX_LIMIT   /* the watcher saw a limit passed and is ending the box */
+};
+
+struct box_event {
+    enum box_event_kind kind;
+    int status;
+    int64_t cpu_us; /* with BOX_READY: what setting it up has cost */
+    struct watch_sample sample; /* with BOX_LIMIT */
+    struct gb_err err;          /* with BOX_FAILED */
+};
+
+/* What the engine tells init. End of file on the socket means: die, and take everything along. */
+enum box_order_kind {
+    BOX_WATCH, /* a request runs: watch it, with these limits */
+    BOX_DIE
+};
+
+struct box_order {
+    enum box_order_kind kind;
+    struct plan_watch limits;
+};
+
+/* Descriptors handed to a box; the box owns its copies. */
+struct box_fds {
+    int ctl; /* init's end of the control socket (SOCK_SEQPACKET) */
+    int chan; /* the guest's end of its channel (SOCK_STREAM) */
+    int out, err;
+};
+
+struct box_spec {
+    const struct plan *plan;
+    struct box_fds fds;
+    /* Runs in the guest, sealed, with 0, 1, 2 in place. Says box_ready() when it is ready to read
+     * a request. Must not return. */
+    void (*guest)(void *data, int chan, int ctl);
+    void *data;
+};
+
+/* Tell the engine that the guest waits for a request, and let go of the control socket. */
+void box_ready(int ctl);
+
+/* Make a box from the calling, single-threaded process: a sibling of it, that is, a child of its
+ * parent. Returns 0 with the box's pid and a pidfd that the caller owns; set-up goes on in the
+ * box and reports on the control socket. On failure *ret_pid may be set too (else 0): a process
+ * that is ending and that the parent must reap. */
+int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err)
+    gb_nodiscard;

@@ -1,0 +1,348 @@
+#include "sandbox/compose.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "sandbox/landlock.h"
+#include "sandbox/seccomp.h"
+
+enum {
+    INSIDE_ID = 1000,
+    /* When the engine is root, boxes run as users that own nothing on the host. */
+    OUTSIDE_FIRST = 0x70000000,
+    OUTSIDE_COUNT = 0x00ffffff,
+    FILTER_MAX = 64 << 10,
+};
+
+/* ---- what is in the private root ---- */
+
+/* Directories of programs and libraries. Where the host has a link (usr-merge) the box has it
+ * too. */
+static const char *const system_dirs[] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
+
+/* Of /etc only what programs need and no host should mind being read. */
+static const char *const etc_files[] = {
+    "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone",
+    "locale.alias", "mime.types", "magic", "protocols", "services", "ssl/certs",
+    "ssl/openssl.cnf", "ca-certificates", "ca-certificates.conf", "fonts", "matplotlibrc",
+    "python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14",
+    "terminfo", "inputrc", "gitconfig", "debian_version", "os-release", "lsb-release",
+};
+
+static const char *const devices[] = { "null", "zero", "full", "random", "urandom" };
+
+static const struct plan_op fixed_ops[] = {
+    { OP_FILE, false,
+      "root:x:0:0:root:/root:/usr/sbin/nologin\n"
+      "box:x:1000:1000:box:" BOX_HOME ":/bin/bash\n"
+      "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+      "etc/passwd" },
+    { OP_FILE, false, "root:x:0:\nbox:x:1000:\nnogroup:x:65534:\n", "etc/group" },
+    { OP_FILE, false, "127.0.0.1 localhost glovebox\n::1 localhost\n", "etc/hosts" },
+    { OP_FILE, false, "glovebox\n", "etc/hostname" },
+    { OP_FILE, false, "passwd: files\ngroup: files\nhosts: files dns\n", "etc/nsswitch.conf" },
+    { OP_SYMLINK, false, "/proc/self/fd", "dev/fd" },
+    { OP_SYMLINK, false, "/proc/self/fd/0", "dev/stdin" },
+    { OP_SYMLINK, false, "/proc/self/fd/1", "dev/stdout" },
+    { OP_SYMLINK, false, "/proc/self/fd/2", "dev/stderr" },
+    { OP_SYMLINK, false, "/proc/self/mounts", "etc/mtab" },
+    { OP_DIR, false, "", "run" },
+    { OP_DIR, false, "", "var/tmp" },
+    { OP_DIR, false, "", "root" },
+    { OP_PROC, false, "", "proc" },
+    { OP_OWN, false, "", "workspace" },
+    { OP_OWN, false, "", "tmp" },
+    { OP_OWN, false, "", "home/box" },
+    { OP_OWN, false, "", "dev/shm" },
+};
+
+/* ---- building ---- */
+
+struct builder {
+    struct composed *c;
+    struct gb_err *err;
+    bool bad;
+};
+
+gb_printf(2, 3) static const char *keep(struct builder *b, const char *fmt, ...)
+{
+    va_list ap;
+    char *text = NULL;
+
+    va_start(ap, fmt);
+    if (b->c->n_strings == ARRAY_LEN(b->c->strings) || vasprintf(&text, fmt, ap) < 0)
+        text = NULL;
+    va_end(ap);
+    if (!text) {
+        b->bad = true;
+        return "";
+    }
+    b->c->strings[b->c->n_strings++] = text;
+    return text;
+}
+
+static void add_op(struct builder *b, struct plan_op op)
+{
+    struct plan *p = &b->c->plan;
+
+    if (p->n_ops == PLAN_OPS_MAX)
+        b->bad = true;
+    else
+        p->ops[p->n_ops++] = op;
+}
+
+static void add_rule(struct builder *b, const char *path, uint64_t access)
+{
+    struct plan *p = &b->c->plan;
+
+    if (p->n_rules == PLAN_RULES_MAX)
+        b->bad = true;
+    else
+        p->rules[p->n_rules++] = (struct plan_rule){ path, access };
+}
+
+static void add_rlimit(struct builder *b, int resource, uint64_t value)
+{
+    struct plan *p = &b->c->plan;
+
+    if (p->n_rlimits == PLAN_RLIMITS_MAX)
+        b->bad = true;
+    else
+        p->rlimits[p->n_rlimits++] = (struct plan_rlimit){ resource, value };
+}
+
+static void add_system(struct builder *b, const char *name)
+{
+    const char *path = keep(b, "/%s", name);
+    char link[PATH_MAX];
+    ssize_t n = readlink(path, link, sizeof(link) - 1);
+
+    if (n > 0) {
+        link[n] = '\0';
+        add_op(b, (struct plan_op){ OP_SYMLINK, false, keep(b, "%s", link), path + 1 });
+        return;
+    }
+    if (access(path, F_OK) == 0)
+        add_op(b, (struct plan_op){ OP_BIND, true, path, path + 1 });
+}
+
+static void add_etc(struct builder *b, const char *name)
+{
+    const char *path = keep(b, "/etc/%s", name);
+
+    if (access(path, R_OK) == 0)
+        add_op(b, (struct plan_op){ OP_BIND, true, path, path + 1 });
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+
+    return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* Already there through a system directory or an earlier path? */
+static bool is_covered(const struct plan *p, const char *path)
+{
+    for (size_t i = 0; i < p->n_ops; i++)
+        if (p->ops[i].kind == OP_BIND && is_below(path + 1, p->ops[i].target))
+            return true;
+    return false;
+}
+
+static void compose_root(struct builder *b, const struct plan_wish *wish)
+{
+    for (size_t i = 0; i < ARRAY_LEN(system_dirs); i++)
+        add_system(b, system_dirs[i]);
+    for (size_t i = 0; i < ARRAY_LEN(fixed_ops); i++)
+        add_op(b, fixed_ops[i]);
+    for (size_t i = 0; i < ARRAY_LEN(etc_files); i++)
+        add_etc(b, etc_files[i]);
+    if (wish->host_network)
+        add_etc(b, "resolv.conf");
+    for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
+        const char *path = keep(b, "/dev/%s", devices[i]);
+        add_op(b, (struct plan_op){ OP_DEVICE, false, path, path + 1 });
+    }
+    /* Last, so that an interpreter below /tmp or /home lands on top of the box's own. */
+    for (size_t i = 0; i < wish->n_visible; i++) {
+        const char *path = wish->visible[i];
+        if (!is_covered(&b->c->plan, path))
+            add_op(b, (struct plan_op){ OP_BIND, true, keep(b, "%s", path),
+                                        keep(b, "%s", path + 1) });
+    }
+}
+
+/* Landlock says the same as the mounts do, a second time and by other means. With a private root
+ * the whole of it may be read; without one, only what is listed. */
+static void compose_landlock(struct builder *b, const struct plan_wish *wish)
+{
+    struct plan *p = &b->c->plan;
+    bool rooted = p->level == LEVEL_NAMESPACES;
+    const char *base = rooted ? "" : wish->scratch;
+
+    p->landlock_abi = wish->landlock_abi;
+    p->landlock_fs = landlock_all_fs(p->landlock_abi);
+    p->landlock_scope = landlock_all_scope(p->landlock_abi);
+    if (!wish->host_network && !rooted)
+        p->landlock_net = landlock_all_net(p->landlock_abi);
+    if (rooted)
+        add_rule(b, "/", landlock_read_access());
+    for (size_t i = 0; !rooted && i < ARRAY_LEN(system_dirs); i++)
+        add_rule(b, keep(b, "/%s", system_dirs[i]), landlock_read_access());
+    for (size_t i = 0; !rooted && i < ARRAY_LEN(etc_files); i++)
+        add_rule(b, keep(b, "/etc/%s", etc_files[i]), landlock_read_access());
+    for (size_t i = 0; !rooted && i < wish->n_visible; i++)
+        add_rule(b, keep(b, "%s", wish->visible[i]), landlock_read_access());
+    if (!rooted && wish->host_network)
+        add_rule(b, "/etc/resolv.conf", landlock_read_access());
+    for (size_t i = 0; i < ARRAY_LEN(devices); i++)
+        add_rule(b, keep(b, "/dev/%s", devices[i]), landlock_device_access());
+    if (rooted) {
+        add_rule(b, BOX_WORKSPACE, landlock_write_access());
+        add_rule(b, BOX_TMP, landlock_write_access());
+        add_rule(b, BOX_HOME, landlock_write_access());
+        add_rule(b, "/dev/shm", landlock_write_access());
+    } else {
+        add_rule(b, keep(b, "%s", base), landlock_write_access());
+    }
+}
+
+/* RLIMIT_NPROC counts all that a user runs in a user namespace. In one of the box's own, or as a
+ * user of its own, that is the box; otherwise the watcher counts, and this is only a stop for a
+ * fork bomb between two looks. */
+static uint64_t process_rlimit(const struct plan *p, uint64_t processes)
+{
+    enum { SLACK = 4096 };
+
+    if (p->level == LEVEL_NAMESPACES)
+        return processes + 1; /* init */
+    return p->change_ids ? processes : processes + SLACK;
+}
+
+static void compose_limits(struct builder *b, const struct plan_limits *limits)
+{
+    struct plan *p = &b->c->plan;
+    uint64_t cpu_s = limits->cpu_ms == 0 ? RLIM_INFINITY : (limits->cpu_ms + 999) / 1000;
+
+    /* The watcher holds the box's memory as a whole. This stops a single huge request early, with
+     * a MemoryError; twice, since thread stacks and reserved arenas count though unused. */
+    add_rlimit(b, RLIMIT_DATA, limits->memory_bytes * 2);
+    add_rlimit(b, RLIMIT_NPROC, process_rlimit(p, limits->processes));
+    add_rlimit(b, RLIMIT_NOFILE, limits->open_files);
+    add_rlimit(b, RLIMIT_FSIZE, limits->disk_bytes);
+    add_rlimit(b, RLIMIT_CPU, cpu_s);
+    /* One byte: the value at which the kernel does not even start a core handler of the host. */
+    add_rlimit(b, RLIMIT_CORE, 1);
+    add_rlimit(b, RLIMIT_MEMLOCK, 1 << 20);
+    add_rlimit(b, RLIMIT_MSGQUEUE, 0);
+    add_rlimit(b, RLIMIT_SIGPENDING, 1024);
+    add_rlimit(b, RLIMIT_STACK, 8 << 20);
+
+    p->watch = (struct plan_watch){ .memory_bytes = limits->memory_bytes,
+                                    .cpu_ms = limits->cpu_ms };
+    if (p->level == LEVEL_NAMESPACES) {
+        p->tmpfs_bytes = limits->disk_bytes + (64 << 10); /* our own few files beside the guest's */
+        p->tmpfs_inodes = limits->inodes + 256;
+        return;
+    }
+    p->watch.processes = limits->processes;
+    p->watch.disk_bytes = limits->disk_bytes;
+    p->watch.inodes = limits->inodes;
+}
+
+uint32_t plan_outside_id(uint64_t number)
+{
+    /* Different engines start elsewhere, so that their boxes seldom share a user. */
+    return OUTSIDE_FIRST + (uint32_t)(((uint64_t)getpid() * 4096 + number) % OUTSIDE_COUNT);
+}
+
+static void compose_ids(struct plan *p)
+{
+    p->inside_id = INSIDE_ID;
+    p->outside_uid = geteuid();
+    p->outside_gid = getegid();
+    p->change_ids = p->outside_uid == 0;
+    if (p->change_ids)
+        p->outside_uid = p->outside_gid = plan_outside_id(0);
+}
+
+int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *err)
+{
+    struct builder b = { .c = ret, .err = err };
+    struct plan *p = &ret->plan;
+
+    *ret = (struct composed){ 0 };
+    gb_buf_init(&ret->filter, FILTER_MAX);
+    *p = (struct plan){ .level = wish->level,
+                        .hostname = "glovebox",
+                        .workdir = BOX_WORKSPACE,
+                        .scratch = "" };
+    compose_ids(p);
+    if (wish->level == LEVEL_NAMESPACES) {
+        p->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+        p->namespaces |= wish->host_network ? 0 : CLONE_NEWNET;
+        compose_root(&b, wish);
+    } else {
+        p->scratch = keep(&b, "%s", wish->scratch);
+        p->workdir = keep(&b, "%s" BOX_WORKSPACE, wish->scratch);
+    }
+    if (wish->level >= LEVEL_LANDLOCK)
+        compose_landlock(&b, wish);
+    compose_limits(&b, &wish->limits);
+    if (wish->level >= LEVEL_LANDLOCK &&
+        seccomp_build(wish->level, wish->host_network, &ret->filter, err) < 0) {
+        composed_done(ret);
+        return -1;
+    }
+    p->seccomp = ret->filter.data;
+    p->seccomp_bytes = ret->filter.len;
+    if (!b.bad)
+        return 0;
+    composed_done(ret);
+    return gb_fail(err, GB_E_LIMIT, 0, "the interpreter needs more directories than a plan holds");
+}
+
+void composed_done(struct composed *c)
+{
+    for (size_t i = 0; i < c->n_strings; i++)
+        free(c->strings[i]);
+    c->n_strings = 0;
+    gb_buf_done(&c->filter);
+}
+
+size_t plan_layers(const struct plan *plan, const char *ret[PLAN_LAYERS_MAX])
+{
+    const struct {
+        bool on;
+        const char *name;
+    } layers[] = {
+        { (plan->namespaces & CLONE_NEWUSER) != 0, "user" },
+        { (plan->namespaces & CLONE_NEWNS) != 0, "mount" },
+        { (plan->namespaces & CLONE_NEWPID) != 0, "pid" },
+        { (plan->namespaces & CLONE_NEWNET) != 0, "net" },
+        { (plan->namespaces & CLONE_NEWIPC) != 0, "ipc" },
+        { (plan->namespaces & CLONE_NEWUTS) != 0, "uts" },
+        { plan->seccomp_bytes > 0, "seccomp" },
+        { plan->landlock_fs != 0, "landlock" },
+        { plan->level > LEVEL_NONE, "nnp" },
+        { plan->level > LEVEL_NONE, "caps" },
+        { plan->n_rlimits > 0, "rlimits" },
+        { plan->watch.memory_bytes > 0, "watcher" },
+    };
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+        if (layers[i].on)
+            ret[n++] = layers[i].name;
+    return n;
+}

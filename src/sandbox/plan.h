@@ -1,0 +1,105 @@
+#pragma once
+/*
+ * The plan: everything that will be done to make a box, as data, before anything is done.
+ *
+ * The engine composes it (compose.h), prints it (`--explain`), and packs it into a sealed memory
+ * file that goes to the zygote with every request for a box. The box unpacks it and applies it in
+ * the order of box.c. A plan holds no pointers into the host and no secrets but the environment.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Ordered from weak to strong, so that levels compare. */
+#define PLAN_LEVEL_MAP(X)       \
+    X(NONE, "none")             \
+    X(PROCESS, "process")       \
+    X(LANDLOCK, "landlock")     \
+    X(NAMESPACES, "namespaces")
+
+enum plan_level {
+#define X(sym, name) LEVEL_##sym,
+    PLAN_LEVEL_MAP(X)
+#undef X
+};
+
+const char *plan_level_name(enum plan_level level);
+
+/* What makes the private root. Targets are relative to it. */
+#define PLAN_OP_MAP(X)                                                      \
+    X(DIR, "dir")         /* a directory                                 */ \
+    X(FILE, "file")       /* a file whose content is `source`            */ \
+    X(SYMLINK, "symlink") /* a link that says `source`                   */ \
+    X(BIND, "bind")       /* the host's `source`, read-only              */ \
+    X(DEVICE, "device")   /* the host's device node `source`             */ \
+    X(OWN, "writable")    /* a writable directory on the box's own tmpfs */ \
+    X(PROC, "proc")       /* a proc of the box's own pid namespace       */
+
+enum plan_op_kind {
+#define X(sym, name) OP_##sym,
+    PLAN_OP_MAP(X)
+#undef X
+};
+
+struct plan_op {
+    enum plan_op_kind kind;
+    bool optional;      /* skipped when the host does not have it */
+    const char *source; /* "" where the kind has none */
+    const char *target;
+};
+
+/* Landlock: `path` inside the box and what may be done beneath it. */
+struct plan_rule {
+    const char *path;
+    uint64_t access;
+};
+
+struct plan_rlimit {
+    int resource;
+    uint64_t value;
+};
+
+enum { PLAN_OPS_MAX = 160, PLAN_RULES_MAX = 96, PLAN_RLIMITS_MAX = 16 };
+
+/* What the watcher in the box's first process holds the whole tree to; 0 is no limit. */
+struct plan_watch {
+    uint64_t memory_bytes;
+    uint64_t cpu_ms;
+    uint64_t processes;
+    uint64_t disk_bytes; /* only where no tmpfs holds it */
+    uint64_t inodes;
+};
+
+struct plan {
+    enum plan_level level;
+    uint64_t namespaces; /* CLONE_NEW* */
+    uint32_t inside_id;  /* uid and gid that the guest sees */
+    uint32_t outside_uid;
+    uint32_t outside_gid;
+    bool change_ids;         /* the engine is root: the box must not be */
+    uint64_t tmpfs_bytes;    /* size of the box's own file system, with namespaces */
+    uint64_t tmpfs_inodes;
+    uint64_t landlock_fs;    /* accesses that are denied unless a rule gives them */
+    uint64_t landlock_net;
+    uint64_t landlock_scope; /* signals, abstract sockets */
+    uint32_t landlock_abi;
+    const char *hostname;
+    const char *workdir; /* where the guest starts */
+    const char *scratch; /* host directory that the box owns, without namespaces; else "" */
+    struct plan_watch watch;
+    size_t n_ops, n_rules, n_rlimits;
+    struct plan_op ops[PLAN_OPS_MAX];
+    struct plan_rule rules[PLAN_RULES_MAX];
+    struct plan_rlimit rlimits[PLAN_RLIMITS_MAX];
+    const void *seccomp; /* struct sock_filter[], as many bytes as seccomp_bytes */
+    size_t seccomp_bytes;
+};
+
+/* Write the plan to `out`. */
+int plan_pack(const struct plan *plan, struct gb_buf *out, struct gb_err *err) gb_nodiscard;
+
+/* Read a plan. Strings and filter point into `data`, which must outlive it. */
+int plan_unpack(const void *data, size_t len, struct plan *ret, struct gb_err *err) gb_nodiscard;

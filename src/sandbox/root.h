@@ -1,0 +1,16 @@
+#pragma once
+/* The private root: a tmpfs of the box's own with read-only pieces of the host in it. */
+#include "sandbox/plan.h"
+
+/* What must be opened while the process still has its own identity and its view of the host:
+ * detached copies of the bind sources, -1 where there is none. */
+struct root_sources {
+    int fds[PLAN_OPS_MAX];
+};
+
+int root_open_sources(const struct plan *plan, struct root_sources *ret, struct gb_err *err)
+    gb_nodiscard;
+
+/* Build the root, make it the process's, detach the host's. Consumes the sources. */
+int root_enter(const struct plan *plan, struct root_sources *sources, struct gb_err *err)
+    gb_nodiscard;

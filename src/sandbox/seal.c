@@ -1,0 +1,83 @@
+#include "sandbox/seal.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sandbox/landlock.h"
+
+int seal_ids(const struct plan *plan, struct gb_err *err)
+{
+    bool mapped = (plan->namespaces & CLONE_NEWUSER) != 0;
+    uid_t uid = mapped ? plan->inside_id : plan->outside_uid;
+    gid_t gid = mapped ? plan->inside_id : plan->outside_gid;
+
+    if (!plan->change_ids)
+        return 0;
+    /* The raw calls: glibc's would try to tell threads that a raw clone has left behind. */
+    if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, gid, gid, gid) < 0 ||
+        syscall(SYS_setresuid, uid, uid, uid) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "becoming user %u", uid);
+    return 0;
+}
+
+int seal_privileges(struct gb_err *err)
+{
+    struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct none[2] = { 0 };
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting no_new_privs");
+    /* order: the bounding set can only be emptied while CAP_SETPCAP is still held. Without it
+     * (an ordinary user, no user namespace) there is nothing that no_new_privs does not hold. */
+    for (int cap = 0; cap <= CAP_LAST_CAP || prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+        if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EPERM && errno != EINVAL)
+            return gb_fail(err, GB_E_NO_ISOLATION, errno, "emptying the bounding set");
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "dropping ambient capabilities");
+    if (syscall(SYS_capset, &head, none) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "dropping capabilities");
+    return 0;
+}
+
+int seal_rlimits(const struct plan *plan, struct gb_err *err)
+{
+    for (size_t i = 0; i < plan->n_rlimits; i++) {
+        struct rlimit now, want = { .rlim_cur = plan->rlimits[i].value,
+                                    .rlim_max = plan->rlimits[i].value };
+        __rlimit_resource_t what = (__rlimit_resource_t)plan->rlimits[i].resource;
+
+        /* A host that already holds us to less is obeyed. */
+        if (getrlimit(what, &now) == 0 && now.rlim_max < want.rlim_max)
+            want.rlim_cur = want.rlim_max = now.rlim_max;
+        if (what == RLIMIT_CPU && want.rlim_max != RLIM_INFINITY)
+            want.rlim_max++; /* SIGXCPU first, so that the result can name the limit */
+        if (setrlimit(what, &want) < 0)
+            return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting resource limit %d", (int)what);
+    }
+    return 0;
+}
+
+int seal_shut(const struct plan *plan, struct gb_err *err)
+{
+    union {
+        const void *in;
+        struct sock_filter *out; /* the kernel only reads it */
+    } filter = { .in = plan->seccomp };
+    struct sock_fprog prog = { .len = (unsigned short)(plan->seccomp_bytes /
+                                                       sizeof(struct sock_filter)),
+                               .filter = filter.out };
+
+    if (plan->landlock_fs != 0 && landlock_apply(plan, err) < 0)
+        return -1;
+    if (prog.len > 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "installing the seccomp filter");
+    return 0;
+}

@@ -1,0 +1,251 @@
+#include "sandbox/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/own.h"
+
+enum {
+    TREE_MAX = 4096,        /* processes looked at; more than any limit allows */
+    LOOK_MAX_MS = 50,       /* at most this long between two looks */
+    LOOK_MIN_MS = 2,        /* at least, so that a busy box cannot busy its watcher */
+    BYTES_PER_MS = 4 << 20, /* faster than this, memory is not filled by two cores */
+};
+
+const char *watch_limit_name(enum watch_limit limit)
+{
+    static const char *const names[] = {
+        [LIMIT_NONE] = "none",
+#define X(sym, name) [LIMIT_##sym] = (name),
+        WATCH_LIMIT_MAP(X)
+#undef X
+    };
+    return (size_t)limit < ARRAY_LEN(names) ? names[limit] : "unknown";
+}
+
+/* ---- the tree ---- */
+
+static size_t children_of_task(int proc, const char *path, pid_t *ret, size_t max)
+{
+    char text[4096];
+    ssize_t len = fd_slurp_at(proc, path, text, sizeof(text) - 1);
+    size_t n = 0;
+
+    for (char *at = text; len > 0 && n < max;) {
+        char *end;
+        long pid = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        ret[n++] = (pid_t)pid;
+        at = end;
+    }
+    return n;
+}
+
+static size_t children_of(int proc, pid_t pid, pid_t *ret, size_t max)
+{
+    char path[64];
+    size_t n = 0;
+    DIR *dir;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%d/task", pid);
+    fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        if (fd >= 0)
+            (void)close(fd);
+        return 0;
+    }
+    for (struct dirent *task = readdir(dir); task; task = readdir(dir)) {
+        if (task->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof(path), "%d/task/%.20s/children", pid, task->d_name);
+        n += children_of_task(proc, path, ret + n, max - n);
+    }
+    (void)closedir(dir);
+    return n;
+}
+
+size_t watch_descendants(int proc, pid_t pid, pid_t *ret, size_t max)
+{
+    size_t n = children_of(proc, pid, ret, max);
+
+    for (size_t i = 0; i < n; i++)
+        n += children_of(proc, ret[i], ret + n, max - n);
+    return n;
+}
+
+/* ---- one process ---- */
+
+static uint64_t field_kb(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+struct usage {
+    uint64_t memory, tasks, cpu_ticks;
+};
+
+static void add_status(int proc, pid_t pid, struct usage *u)
+{
+    char path[32], text[4096];
+
+    (void)snprintf(path, sizeof(path), "%d/status", pid);
+    if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
+        return;
+    u->memory += (field_kb(text, "\nRssAnon:") + field_kb(text, "\nRssShmem:") +
+                  field_kb(text, "\nVmSwap:"))
+                 << 10;
+    u->tasks += field_kb(text, "\nThreads:");
+}
+
+/* The share of this process in memory that forks share. Dearer, so only asked near the limit;
+ * a process that hid it (not dumpable) is counted in full. */
+static uint64_t exact_memory(int proc, pid_t pid)
+{
+    char path[32], text[4096];
+    struct usage plain = { 0 };
+
+    (void)snprintf(path, sizeof(path), "%d/smaps_rollup", pid);
+    if (fd_slurp_at(proc, path, text, sizeof(text) - 1) > 0)
+        return (field_kb(text, "\nPss_Anon:") + field_kb(text, "\nPss_Shmem:") +
+                field_kb(text, "\nSwapPss:"))
+               << 10;
+    add_status(proc, pid, &plain);
+    return plain.memory;
+}
+
+static uint64_t cpu_ticks(int proc, pid_t pid)
+{
+    char path[32], text[1024];
+    unsigned long long user = 0, sys = 0;
+    const char *at;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
+        return 0;
+    at = strrchr(text, ')'); /* the name may hold anything; fields are counted after it */
+    for (int field = 2; at && field < 14; field++)
+        at = strchr(at + 1, ' ');
+    if (!at)
+        return 0;
+    char *end;
+    user = strtoull(at, &end, 10);
+    sys = strtoull(end, NULL, 10);
+    return user + sys;
+}
+
+/* ---- the scratch directory, where no tmpfs limits it ---- */
+
+struct disk {
+    uint64_t bytes, inodes;
+};
+
+static void add_disk(int dirfd, const struct plan_watch *limits, struct disk *d, int depth)
+{
+    int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!dir) {
+        if (fd >= 0)
+            (void)close(fd);
+        return;
+    }
+    for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+        struct stat st;
+
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (d->inodes > limits->inodes || d->bytes > limits->disk_bytes)
+            break;
+        d->inodes++;
+        if (fstatat(dirfd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        d->bytes += (uint64_t)st.st_blocks * 512;
+        if (!S_ISDIR(st.st_mode))
+            continue;
+        auto_close int sub = openat(dirfd, e->d_name,
+                                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (depth > 64) /* deeper than any honest tree: what is below counts as too much */
+            d->inodes = limits->inodes + 1;
+        else if (sub >= 0)
+            add_disk(sub, limits, d, depth + 1);
+    }
+    (void)closedir(dir);
+}
+
+/* ---- the whole ---- */
+
+static bool over(uint64_t used, uint64_t limit)
+{
+    return limit != 0 && used > limit;
+}
+
+static uint32_t next_look(const struct plan_watch *limits, const struct watch_sample *s)
+{
+    uint64_t ms = LOOK_MAX_MS;
+
+    if (limits->memory_bytes != 0)
+        ms = (limits->memory_bytes - s->memory_bytes) / BYTES_PER_MS;
+    if (limits->cpu_ms != 0 && limits->cpu_ms - s->cpu_ms < ms)
+        ms = limits->cpu_ms - s->cpu_ms;
+    return (uint32_t)(ms < LOOK_MIN_MS ? LOOK_MIN_MS : ms > LOOK_MAX_MS ? LOOK_MAX_MS : ms);
+}
+
+static uint64_t reaped_cpu_ms(void)
+{
+    struct rusage r;
+
+    if (getrusage(RUSAGE_CHILDREN, &r) < 0)
+        return 0;
+    return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
+           (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
+}
+
+struct watch_sample watch_look(const struct plan_watch *limits, int proc, int scratch)
+{
+    static pid_t tree[TREE_MAX]; /* only ever used by a box's single first process */
+    size_t n = watch_descendants(proc, getpid(), tree, TREE_MAX);
+    struct watch_sample s = { .processes = 0 };
+    struct usage u = { 0 };
+    struct disk d = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        add_status(proc, tree[i], &u);
+        u.cpu_ticks += cpu_ticks(proc, tree[i]);
+    }
+    if (over(u.memory, limits->memory_bytes)) {
+        u.memory = 0;
+        for (size_t i = 0; i < n; i++)
+            u.memory += exact_memory(proc, tree[i]);
+    }
+    if (scratch >= 0)
+        add_disk(scratch, limits, &d, 0);
+
+    s.memory_bytes = u.memory;
+    s.processes = u.tasks;
+    s.cpu_ms = reaped_cpu_ms() + u.cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    s.disk_bytes = d.bytes;
+    if (over(s.memory_bytes, limits->memory_bytes))
+        s.hit = LIMIT_MEMORY;
+    else if (over(s.processes, limits->processes))
+        s.hit = LIMIT_PROCESSES;
+    else if (over(s.cpu_ms, limits->cpu_ms))
+        s.hit = LIMIT_CPU;
+    else if (over(s.disk_bytes, limits->disk_bytes) || over(d.inodes, limits->inodes))
+        s.hit = LIMIT_DISK;
+    else
+        s.next_ms = next_look(limits, &s);
+    return s;
+}

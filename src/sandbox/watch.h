@@ -1,0 +1,39 @@
+#pragma once
+/* The watcher: what the whole tree below this process uses, by the kernel's own count. It works
+ * without cgroups; it samples, so it names a limit some milliseconds after it was passed. */
+#include <sys/types.h>
+
+#include "sandbox/plan.h"
+
+/* In the order in which they are asked for. */
+#define WATCH_LIMIT_MAP(X)      \
+    X(MEMORY, "memory")         \
+    X(PROCESSES, "processes")   \
+    X(CPU, "cpu")               \
+    X(DISK, "disk")             \
+    X(OPEN_FILES, "open_files")
+
+enum watch_limit {
+    LIMIT_NONE,
+#define X(sym, name) LIMIT_##sym,
+    WATCH_LIMIT_MAP(X)
+#undef X
+};
+
+const char *watch_limit_name(enum watch_limit limit);
+
+struct watch_sample {
+    enum watch_limit hit;
+    uint64_t memory_bytes;
+    uint64_t processes;
+    uint64_t cpu_ms;
+    uint64_t disk_bytes;
+    uint32_t next_ms; /* when to look again: sooner when there is little left */
+};
+
+/* Look once. `proc` is a descriptor of /proc, `scratch` of the directory whose size counts, or
+ * -1. */
+struct watch_sample watch_look(const struct plan_watch *limits, int proc, int scratch);
+
+/* The processes below `pid`, children before grandchildren, at most `max`. Returns how many. */
+size_t watch_descendants(int proc, pid_t pid, pid_t *ret, size_t max);

@@ -1,0 +1,163 @@
+"""What goes wrong before anything runs: each message is exact, and says what to do."""
+import glob
+import os
+
+import pytest
+from box import RESULT_KEYS, glovebox, run_json
+
+
+# ---- the command line: exit status 2 ----
+
+@pytest.mark.parametrize("args, text", [
+    ([], "no command given"),
+    (["rnu"], "unknown command 'rnu' (did you mean 'run'?)"),
+    (["frobnicate"], "unknown command 'frobnicate'"),
+    (["run", "--frobnicate"], "unknown option '--frobnicate'"),
+    (["run", "--timeuot", "1"], "unknown option '--timeuot' (did you mean '--timeout'?)"),
+    (["run", "-x"], "unknown option '-x'"),
+    (["run", "-c"], "--code needs a value: CODE"),
+    (["run", "--json=yes", "-c", "1"], "--json takes no value"),
+    (["run", "-c", "1", "nope.py"],
+     "both --code and the file 'nope.py' (arguments of the program go after '--')"),
+    (["run", "a.py", "b.py"], "unexpected argument 'b.py' (arguments of the program go after '--')"),
+    (["run", "nope.py"], "cannot read 'nope.py': No such file or directory"),
+    (["run", "/usr"], "cannot read '/usr': Is a directory"),
+    (["run", "--stdin", "nope", "-c", "1"], "cannot read 'nope': No such file or directory"),
+    (["run", "--prelude", "nope", "-c", "1"], "cannot read 'nope': No such file or directory"),
+    (["run", "--stdin", "-", "-"],
+     "standard input can be only one of the program, --stdin and --prelude"),
+    (["run", "--timeout", "soon", "-c", "1"],
+     "--timeout: 'soon' is not a number of seconds (for example 2.5)"),
+    (["run", "--timeout", "-1", "-c", "1"],
+     "--timeout: '-1' is not a number of seconds (for example 2.5)"),
+    (["run", "--timeout", "nan", "-c", "1"],
+     "--timeout: 'nan' is not a number of seconds (for example 2.5)"),
+    (["run", "--timeout", "0", "-c", "1"],
+     "--timeout: '0' is out of range (more than 0, at most 1000000000)"),
+    (["run", "--memory", "5 ", "-c", "1"],
+     "--memory: '5 ' is not a size (for example 512M; K, M, G or plain bytes)"),
+    (["run", "--memory", "lots", "-c", "1"],
+     "--memory: 'lots' is not a size (for example 512M; K, M, G or plain bytes)"),
+    (["run", "--memory", "99999999999G", "-c", "1"], "--memory: '99999999999G' is out of range"),
+    (["run", "--processes", "0", "-c", "1"],
+     "--processes: '0' is not a whole number above 0 (for example 8)"),
+    (["run", "--processes", "1.5", "-c", "1"],
+     "--processes: '1.5' is not a whole number above 0 (for example 8)"),
+    (["run", "--isolation", "strong", "-c", "1"],
+     "--isolation: 'strong' is not one of auto, namespaces, landlock, process, none"),
+    (["run", "--policy", "mild", "-c", "1"], "--policy: 'mild' is not one of strict, standard, off"),
+    (["run", "--input", "x", "-c", "1"], "--input: 'x' is not NAME=JSON (for example n=3)"),
+    (["run", "--input", "=1", "-c", "1"], "--input: '=1' is not NAME=JSON (for example n=3)"),
+    (["run", "--env", "=1", "-c", "1"], "--env: '=1' has no name before the '='"),
+    (["run", "--env", "NO_SUCH", "-c", "1"], "--env: 'NO_SUCH' is not set in the environment"),
+    (["run", "--config", "nope.json", "-c", "1"],
+     "configuration: cannot read 'nope.json': No such file or directory"),
+], ids=lambda a: " ".join(a) if isinstance(a, list) else "")
+def test_usage(args, text, tmp_path):
+    done = glovebox(*args, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0] == "glovebox: " + text
+
+
+@pytest.mark.parametrize("binding", ["x=hello", "x={", "x="])
+def test_input_that_is_not_json(binding):
+    done = glovebox("run", "--input", binding, "-c", "1")
+    assert done.returncode == 2 and "--input: the value of 'x' is not JSON" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["1x", "a b", "class", "a-b"])
+def test_input_that_is_not_a_name(name):
+    done = glovebox("run", "--json", "--input", f"{name}=1", "-c", "1")
+    assert done.returncode in (2, 125) and name in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("text, words", [
+    ("{", "glovebox.json:1:"), ("[]", "not a JSON object"), ('{"timeuot": 1}', "timeuot"),
+    ('{"timeout": "soon"}', "timeout"), ('{"timeout": -1}', "timeout"), ('{"memory": []}', "memory"),
+    ('{"isolation": "strong"}', "isolation"), ('{"processes": 1e99}', "processes"),
+])
+def test_configuration_that_cannot_be_followed(tmp_path, text, words):
+    (tmp_path / "glovebox.json").write_text(text)
+    done = glovebox("run", "-c", "1", cwd=tmp_path)
+    assert done.returncode == 2 and words in done.stderr and done.stderr.startswith("glovebox: ")
+
+
+def test_configuration_is_found_and_the_command_line_wins(tmp_path):
+    (tmp_path / "glovebox.json").write_text('{"timeout": 0.3, "env": {"A": "1", "B": "1"}}')
+    assert run_json("while True: pass", cwd=tmp_path)["status"] == "timeout"
+    code = "import os, time\ntime.sleep(.6)\n[os.environ['A'], os.environ['B']]"
+    result = run_json(code, "--timeout", 20, "-e", "B=2", cwd=tmp_path)
+    assert (result["status"], result["value"]) == ("ok", ["1", "2"])
+
+
+# ---- the interpreter: exit status 125 ----
+
+def old_interpreters():
+    home = os.path.expanduser("~")
+    return sorted(glob.glob(f"{home}/.pyenv/versions/3.[0-8].*/bin/python3"))[-1:] + \
+        sorted(glob.glob(f"{home}/.pyenv/versions/2.*/bin/python"))[-1:]
+
+
+@pytest.mark.parametrize("python", ["/no/such/python3", "/usr", "/etc/passwd", "/bin/true", "/bin/false",
+                                    "no-such-python", *old_interpreters()])
+def test_interpreter_that_will_not_do(python):
+    result = run_json("1", "--python", python)
+    assert (result["status"], result["exit_code"]) == ("failed", 125)
+    assert set(result) >= RESULT_KEYS and result["error"]["type"] == "no_interpreter"
+    assert python in result["error"]["message"]
+    if python in old_interpreters():
+        assert "3.9" in result["error"]["message"] + (result["error"]["hint"] or "")
+    plain = glovebox("run", "--python", python, "-c", "1")
+    assert plain.returncode == 125
+    assert plain.stderr.startswith(f"glovebox: {result['error']['message']}\n")
+
+
+def test_an_interpreter_that_hangs_is_given_up(tmp_path):
+    slow = tmp_path / "python3"
+    slow.write_text("#!/bin/sh\nsleep 300\n")
+    slow.chmod(0o755)
+    result = run_json("1", "--python", slow, timeout=60)
+    assert (result["status"], result["exit_code"]) == ("failed", 125)
+
+
+# ---- the code ----
+
+@pytest.mark.parametrize("raw", [b"x = '\xff'\n", b"\x80", b"# \xed\xa0\x80\n"])
+def test_code_that_is_not_utf8(tmp_path, raw):
+    file = tmp_path / "p.py"
+    file.write_bytes(raw)
+    result = run_json(None, file)
+    assert result["status"] in ("failed", "rejected")
+    text = (result["error"] or result["findings"][0])["message"]
+    assert "UTF-8" in text or "utf-8" in text
+
+
+@pytest.mark.parametrize("code", ["", "\n", "   ", "# nothing", "\n\n# nothing\n"])
+def test_an_empty_program_is_fine(code):
+    result = run_json(code)
+    assert (result["status"], result["exit_code"], result["has_value"]) == ("ok", 0, False)
+
+
+# ---- streams ----
+
+def test_closed_streams():
+    """Started by a program that closed the standard descriptors, as some daemons do."""
+    before = ["bash", "-c", 'exec "$@" <&- 2>&-', "bash"]
+    assert glovebox("run", "-c", "print('hi')", before=before).stdout == "hi\n"
+
+
+def test_output_to_a_full_device():
+    done = glovebox("run", "-c", "print('x' * 100000)", before=["bash", "-c", 'exec "$@" >/dev/full',
+                                                              "bash"])
+    assert done.returncode == 125
+    assert done.stderr == "glovebox: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("args, first", [
+    (["--help"], "usage: glovebox"), (["help"], "usage: glovebox"),
+    (["run", "--help"], "usage: glovebox run"),
+    (["help", "run"], "usage: glovebox run"), (["--version"], "glovebox "),
+])
+def test_help(args, first):
+    done = glovebox(*args)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.lower().startswith(first)

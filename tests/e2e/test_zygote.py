@@ -1,0 +1,208 @@
+"""Boxes are forked from a warm interpreter: what forking breaks unless one sees to it."""
+import glob
+import os
+import subprocess
+
+import pytest
+from box import PYTHON, batch, run_json, value
+
+
+@pytest.fixture(scope="module")
+def venv(tmp_path_factory):
+    """A virtual environment, and its folder for modules."""
+    top = tmp_path_factory.mktemp("venv") / "v"
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", "--system-site-packages", top], check=True)
+    site, = top.glob("lib/python3*/site-packages")
+    return top / "bin/python", site
+
+
+# ---- each run is its own ----
+
+@pytest.mark.parametrize("preload, code", [
+    ("random", "import random\nrandom.random()"),
+    ("random", "import random\nrandom.Random().random()"),
+    ("random", "import random\nrandom.SystemRandom().random()"),
+    ("uuid", "import uuid\nstr(uuid.uuid4())"),
+    ("uuid", "import uuid\nstr(uuid.uuid1())"),
+    ("tempfile", "import tempfile\ntempfile.mktemp()"),
+    ("tempfile", "import tempfile, os\nos.path.basename(tempfile.mkdtemp())"),
+    ("secrets", "import secrets\nsecrets.token_hex()"),
+    ("ssl", "import ssl\nssl.RAND_bytes(8).hex()"),
+    ("numpy", "import numpy\nfloat(numpy.random.rand())"),
+    ("numpy", "import numpy\nfloat(numpy.random.default_rng().random())"),
+], ids=lambda text: text.splitlines()[-1])
+def test_randomness_differs_from_run_to_run(preload, code):
+    results = batch([code] * 6, "--python", PYTHON, "--preload", preload, "-j", 2)
+    assert [r["status"] for r in results] == ["ok"] * 6, results[0]["error"]
+    assert len({r["value"] for r in results}) == 6
+
+
+def test_a_seed_is_kept():
+    code = "import random\nrandom.seed(1)\nrandom.random()"
+    first, second = batch([code] * 2, "--preload", "random")
+    assert first["value"] == second["value"]
+
+
+def test_nothing_passes_from_run_to_run():
+    spoil = ("import builtins, json, os, sys\nbuiltins.print = None\njson.dumps = None\n"
+             "sys.path.clear()\nos.environ['LEFT'] = '1'\nleft = 1\nopen('left', 'w').write('x')\n"
+             "open(os.path.join(os.environ['TMPDIR'], 'left'), 'w').write('x')\n'spoilt'")
+    look = ("import json, os, sys\nprint(json.dumps(1))\n[os.environ.get('LEFT'), 'left' in globals(),"
+            " os.path.exists('left'), os.path.exists(os.environ['TMPDIR'] + '/left'), bool(sys.path)]")
+    results = batch([spoil, look] * 4, "-j", 1)
+    assert [r["status"] for r in results] == ["ok"] * 8, results[1]["error"]
+    assert all(r["value"] == [None, False, False, False, True] for r in results[1::2])
+
+
+# ---- the process is whole ----
+
+def test_abort_is_signal_6():
+    result = run_json("import os\nos.abort()")
+    assert (result["status"], result["exit_code"]) == ("crashed", 134)
+
+
+@pytest.mark.parametrize("code, expected", [
+    ("import threading, os\nthreading.get_native_id() == os.getpid()", True),
+    ("import threading\nthreading.current_thread() is threading.main_thread()", True),
+    ("import threading\nt = threading.Thread(target=lambda: None)\nt.start()\nt.join(5)\nt.is_alive()",
+     False),
+    ("import threading\nthreading.active_count()", 1),
+    ("import signal\nr = []\nsignal.signal(signal.SIGUSR1, lambda *a: r.append(1))\n"
+     "signal.raise_signal(signal.SIGUSR1)\nr", [1]),
+    ("import os, signal\nr = []\nsignal.signal(signal.SIGUSR1, lambda *a: r.append(1))\n"
+     "os.kill(os.getpid(), signal.SIGUSR1)\nr", [1]),
+    ("import signal, threading\nr = []\nsignal.signal(signal.SIGUSR1, lambda *a: r.append(1))\n"
+     "signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)\nr", [1]),
+    ("import signal\nsorted(int(s) for s in signal.pthread_sigmask(signal.SIG_BLOCK, []))", []),
+    ("import signal\n[signal.getsignal(s) == d for s, d in ((signal.SIGINT,"
+     " signal.default_int_handler), (signal.SIGTERM, 0), (signal.SIGCHLD, 0), (signal.SIGPIPE, 1))]",
+     [True] * 4),
+    ("import os\nos.getpid() in (os.getpgrp(), os.getpid())", True),
+    ("import gc\ngc.isenabled()", True),
+    ("import sys\nsys.argv[1:]", []),
+    ("import sys\nsys.gettrace() is None and sys.getprofile() is None", True),
+    ("import os\nos.wait() if False else os.waitstatus_to_exitcode(os.waitpid(os.spawnvp(os.P_NOWAIT,"
+     " 'true', ['true']), 0)[1])", 0),
+    ("import os\nos.umask(0o022)", 0o022),
+    ("import faulthandler\nfaulthandler.is_enabled()", False),
+])
+def test_process_state(code, expected):
+    assert value(code) == expected
+
+
+def test_descriptors():
+    """Standard streams and at most the engine's own channel: nothing of host or zygote."""
+    fds = value("import os\nr = []\nfor fd in range(1024):\n    try: os.fstat(fd)\n"
+                "    except OSError: continue\n    r.append(fd)\nr")
+    assert fds[:3] == [0, 1, 2] and len(fds) <= 4
+
+
+def test_descriptors_of_a_child():
+    fds = value("import subprocess\nsubprocess.run(['ls', '/proc/self/fd'], capture_output=True,"
+                " text=True).stdout.split()")
+    assert fds == ["0", "1", "2", "3"], "ls itself has one open"
+
+
+# ---- preloading ----
+
+def test_preloaded_modules_are_there(venv):
+    python, site = venv
+    (site / "slow.py").write_text("import os\nloaded_by = os.getpid()\nstate = []\n")
+    code = ("import sys\nthere = 'slow' in sys.modules\nimport slow\nslow.state.append(1)\n"
+            "[there, len(slow.state)]")
+    results = batch([code] * 3, "--python", python, "--preload", "slow,json")
+    assert [r["value"] for r in results] == [[True, 1]] * 3
+
+
+def test_preloaded_library_with_threads(venv):
+    python, site = venv
+    (site / "threaded.py").write_text(
+        "import threading, time\nlock = threading.Lock()\n"
+        "def work():\n    while True:\n        with lock: time.sleep(0.001)\n"
+        "threading.Thread(target=work, daemon=True).start()\nx = 3\n")
+    code = ("import threading, threaded\nt = threading.Thread(target=lambda: None)\n"
+            "t.start(); t.join()\nthreaded.x")
+    results = batch([code] * 5, "--python", python, "--preload", "threaded", "--timeout", 10)
+    assert [(r["status"], r["value"]) for r in results] == [("ok", 3)] * 5, results[0]["error"]
+
+
+@pytest.mark.parametrize("module, text, words", [
+    ("no_such_module", None, "no_such_module"),
+    ("breaks", "1/0\n", "breaks"),
+    ("leaves", "import os\nos._exit(3)\n", None),
+])
+def test_preload_that_fails(venv, module, text, words):
+    python, site = venv
+    if text:
+        (site / f"{module}.py").write_text(text)
+    result = run_json("1", "--python", python, "--preload", module)
+    assert (result["status"], result["exit_code"]) == ("failed", 125)
+    assert words is None or words in result["error"]["message"]
+
+
+def test_preloaded_output_is_not_the_guests(venv):
+    python, site = venv
+    (site / "noisy.py").write_text("import sys\nprint('noise')\nprint('noise', file=sys.stderr)\n")
+    result = run_json("print('mine')", "--python", python, "--preload", "noisy")
+    assert (result["stdout"], result["stderr"]) == ("mine\n", "")
+
+
+# ---- interpreters ----
+
+def test_a_shim_is_resolved(tmp_path):
+    shim = tmp_path / "python3"
+    shim.write_text(f"#!/bin/sh\nexec {PYTHON} \"$@\"\n")
+    shim.chmod(0o755)
+    name = "import sys\nsys.executable"
+    real = subprocess.check_output([PYTHON, "-c", "import sys; print(sys.executable)"], text=True)
+    assert value(name, "--python", shim) == real.strip()
+    assert value(name, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}) == real.strip()
+
+
+def test_a_relative_interpreter(tmp_path):
+    (tmp_path / "py").symlink_to(PYTHON)
+    assert value("1", "--python", "./py", cwd=tmp_path) == 1
+
+
+def version(python):
+    text = subprocess.run([python, "-I", "-c", "import sys; print(*sys.version_info[:2])"],
+                          capture_output=True, text=True).stdout.split()
+    return tuple(map(int, text)) if len(text) == 2 else (0, 0)
+
+
+def interpreters():
+    home = os.path.expanduser("~")
+    found = [PYTHON, *glob.glob(f"{home}/.pyenv/versions/*/bin/python3"),
+             *glob.glob("/opt/*/bin/python3"), *glob.glob("/usr/local/bin/python3.[0-9]*[0-9]")]
+    return {".".join(map(str, version(p))): p for p in found if version(p) >= (3, 9)}
+
+
+@pytest.mark.parametrize("python", interpreters().values(), ids=interpreters())
+def test_interpreter(python):
+    results = batch([
+        "import sys\nlist(sys.version_info[:2])",
+        "import asyncio\nawait asyncio.gather(*(asyncio.sleep(0, i) for i in range(3)))",
+        "def f(): 1/0\nf()",
+        "import threading\nt = threading.Thread(target=print, args=('t',))\nt.start(); t.join()",
+        "import multiprocessing\ndef f(x): return x + 1\n"
+        "with multiprocessing.get_context('fork').Pool(2) as p: r = p.map(f, [1, 2])\nr",
+        "import os, random\nos.path.exists('f'), random.random()",
+        "import os\nos.abort()",
+        "x = (",
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'print(5)'],"
+        " capture_output=True, text=True).stdout",
+        "import sqlite3, zlib, hashlib\nzlib.crc32(b'x')",
+        "bytearray(1 << 40)",
+    ], "--python", python)
+    assert results[0]["value"] == list(version(python))
+    assert results[1]["value"] == [0, 1, 2]
+    assert results[2]["error"]["type"] == "ZeroDivisionError" and results[2]["error"]["line"]
+    assert "    def f(): 1/0\n" in results[2]["error"]["traceback"]
+    assert results[3]["stdout"] == "t\n"
+    assert results[4]["value"] == [2, 3], results[4]["error"]
+    assert results[5]["value"][0] is False
+    assert (results[6]["status"], results[6]["exit_code"]) == ("crashed", 134)
+    assert (results[7]["status"], results[7]["findings"][0]["rule"]) == ("rejected", "syntax")
+    assert results[8]["value"] == "5\n", results[8]["error"]
+    assert results[9]["status"] == "ok", results[9]["error"]
+    assert results[10]["limit"] == "memory"
