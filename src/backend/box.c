@@ -1,8 +1,9 @@
 /*
- * A run ends when its box's first process is gone, and only then: by that time the kernel has
- * killed every other process of the box. What made it go (an answer, an exit, a limit, a kill) was
- * noted before; the last look into sockets and pipes happens after, so nothing written is lost and
- * nobody who still holds a pipe open can keep us waiting.
+ * A run ends when everything in its box is dead, and only then. Init says so, or, should it have
+ * been killed itself, its own death does: the kernel has then killed the rest. The last look into
+ * sockets and pipes comes after, so nothing written is lost and nobody who still holds a pipe open
+ * can keep us waiting. Init's own exit takes its namespaces down, which is slow; nobody waits for
+ * that but us.
  */
 #include "backend/box.h"
 
@@ -25,8 +26,9 @@ enum {
     PIECE = 64 << 10,
     /* A shorter run cannot do harm that rlimits do not stop, and need not wake the watcher. */
     WATCH_AFTER_US = 3000,
-    /* How long a guest that has answered may take to exit. Ours exits at once. */
-    LINGER_US = 100000,
+    /* How long a guest that has answered may take to exit, and a box that was told to end may
+     * take to do so, before init is killed. Ours do it at once. */
+    LATE_US = 150000,
 };
 
 /* ---- output ---- */
@@ -79,7 +81,7 @@ static void forged(struct host_box *box)
 
 static void take_frame(struct host_box *box)
 {
-    struct timeval linger = { .tv_usec = LINGER_US };
+    struct timeval late = { .tv_usec = LATE_US };
     struct frame head;
 
     if (box->in.len < sizeof(head))
@@ -99,7 +101,7 @@ static void take_frame(struct host_box *box)
     /* The program is at its end and has flushed. Its exit ends the box and whatever else lives
      * there; killing it instead would lose the kernel's account of what it used. */
     (void)event_del(box->on_chan);
-    (void)evtimer_add(box->on_linger, &linger);
+    (void)evtimer_add(box->on_late, &late);
 }
 
 static void on_chan(evutil_socket_t fd, short what, void *data)
@@ -128,6 +130,8 @@ static void on_chan(evutil_socket_t fd, short what, void *data)
 
 /* ---- init's socket: ours ---- */
 
+static void end(struct host_box *box);
+
 static void note_event(struct host_box *box, const struct box_event *event)
 {
     switch (event->kind) {
@@ -142,13 +146,13 @@ static void note_event(struct host_box *box, const struct box_event *event)
         box->setup_failed = true;
         box->setup_err = event->err;
         break;
-    case BOX_EXITED:
-        box->exited = true;
+    case BOX_ENDED:
+        box->reported = true;
+        box->end = event->end;
         box->status = event->status;
-        break;
-    case BOX_LIMIT:
-        box->limited = true;
         box->sample = event->sample;
+        box->usage = event->usage;
+        end(box);
         break;
     }
 }
@@ -177,44 +181,59 @@ static void on_watch(evutil_socket_t fd, short what, void *data)
         (void)fd_send(box->ctl, &order, sizeof(order), NULL, 0);
 }
 
-static void on_linger(evutil_socket_t fd, short what, void *data)
-{
-    (void)fd;
-    (void)what;
-    host_box_kill(data);
-}
-
-/* ---- the end ---- */
-
-static void drain(struct host_box *box)
-{
-    struct box_event event;
-
-    while (fd_recv(box->ctl, &event, sizeof(event), NULL, NULL) == (ssize_t)sizeof(event))
-        if (event.kind != BOX_READY)
-            note_event(box, &event);
-    /* The pipes hold a bounded amount, and nobody is left to write more. */
-    while (read_piece(box, box->out, STDOUT_FILENO))
-        ;
-    while (read_piece(box, box->err, STDERR_FILENO))
-        ;
-    for (size_t before = SIZE_MAX; box->state >= BOX_RUNNING && before != box->in.len;) {
-        before = box->in.len;
-        on_chan(box->chan, 0, box);
-    }
-}
-
-static void on_pid(evutil_socket_t fd, short what, void *data)
+/* It was told, or said that it would, and did not. */
+static void on_late(evutil_socket_t fd, short what, void *data)
 {
     struct host_box *box = data;
 
     (void)fd;
     (void)what;
-    if (wait4(box->pid, NULL, __WALL | WNOHANG, &box->usage) < 0)
-        memset(&box->usage, 0, sizeof(box->usage)); /* the host program reaped it before us */
+    if (!box->killed)
+        host_box_kill(box);
+    else if (box->shape.level == LEVEL_NAMESPACES && box->pid > 0)
+        (void)syscall(SYS_pidfd_send_signal, box->pidfd, SIGKILL, NULL, 0);
+}
+
+/* ---- the end ---- */
+
+/* The pipes hold a bounded amount, and nobody is left to write more. */
+static void drain(struct host_box *box)
+{
+    while (read_piece(box, box->out, STDOUT_FILENO))
+        ;
+    while (read_piece(box, box->err, STDERR_FILENO))
+        ;
+    for (size_t before = SIZE_MAX; before != box->in.len;) {
+        before = box->in.len;
+        on_chan(box->chan, 0, box);
+    }
+}
+
+static void end(struct host_box *box)
+{
+    if (box->state == BOX_RUNNING) {
+        drain(box);
+        box->state = BOX_OVER;
+        box->callbacks->ended(box->callbacks->data, box);
+    }
+    box->state = BOX_OVER;
+}
+
+static void on_pid(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+    struct box_event event;
+
+    (void)fd;
+    (void)what;
+    (void)waitpid(box->pid, NULL, __WALL | WNOHANG);
     (void)event_del(box->on_pid);
     box->pid = 0;
-    drain(box);
+    while (fd_recv(box->ctl, &event, sizeof(event), NULL, NULL) == (ssize_t)sizeof(event))
+        if (event.kind != BOX_READY)
+            note_event(box, &event);
+    if (box->state == BOX_RUNNING)
+        end(box);
     box->callbacks->gone(box->callbacks->data, box);
     host_box_free(box);
 }
@@ -254,8 +273,8 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
          watch_fd(base, out[0], on_out, box, &box->on_out) == 0 &&
          watch_fd(base, errs[0], on_err, box, &box->on_err) == 0;
     box->on_watch = ok ? evtimer_new(base, on_watch, box) : NULL;
-    box->on_linger = ok ? evtimer_new(base, on_linger, box) : NULL;
-    if (box->on_watch && box->on_linger) {
+    box->on_late = ok ? evtimer_new(base, on_late, box) : NULL;
+    if (box->on_watch && box->on_late) {
         *ret = box;
         return 0;
     }
@@ -274,7 +293,7 @@ int host_box_born(struct host_box *box, pid_t pid, int pidfd, struct gb_err *err
     box->pidfd = pidfd;
     if (watch_fd(event_get_base(box->on_ctl), pidfd, on_pid, box, &box->on_pid) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "watching a box");
-    if (box->state == BOX_DYING)
+    if (box->killed)
         host_box_kill(box);
     return 0;
 }
@@ -313,24 +332,21 @@ int host_box_run(struct host_box *box, const json_t *program, int in,
 void host_box_kill(struct host_box *box)
 {
     struct box_order order = { .kind = BOX_DIE };
+    struct timeval late = { .tv_usec = LATE_US };
 
     box->killed = true;
     if (box->state != BOX_RUNNING)
-        box->state = BOX_DYING;
+        box->state = BOX_OVER;
     if (box->pid <= 0)
         return; /* not born yet: it will be killed then */
-    /* With a pid namespace, init's death is everybody's. Without one it is init that must kill
-     * the others. */
-    if (box->shape.level == LEVEL_NAMESPACES)
-        (void)syscall(SYS_pidfd_send_signal, box->pidfd, SIGKILL, NULL, 0);
-    else
-        (void)fd_send(box->ctl, &order, sizeof(order), NULL, 0);
+    (void)fd_send(box->ctl, &order, sizeof(order), NULL, 0);
+    (void)evtimer_add(box->on_late, &late);
 }
 
 void host_box_free(struct host_box *box)
 {
     struct event *events[] = { box->on_pid, box->on_ctl, box->on_chan,
-                               box->on_out, box->on_err, box->on_watch, box->on_linger };
+                               box->on_out, box->on_err, box->on_watch, box->on_late };
     int fds[] = { box->pidfd, box->ctl, box->chan, box->out, box->err };
 
     for (size_t i = 0; i < ARRAY_LEN(events); i++)

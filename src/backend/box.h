@@ -22,8 +22,10 @@ struct box_callbacks {
     void *data;
     void (*ready)(void *data, struct host_box *box);
     void (*output)(void *data, struct host_box *box, int stream, const char *bytes, size_t len);
-    /* Every process of the box is gone, and all that it wrote was delivered. The box is freed
-     * when this returns. */
+    /* Everything in the box is dead, and all that it wrote was delivered. Not called for a box
+     * that never ran. */
+    void (*ended)(void *data, struct host_box *box);
+    /* Its first process is gone too. The box is freed when this returns. */
     void (*gone)(void *data, struct host_box *box);
 };
 
@@ -31,7 +33,7 @@ enum box_state {
     BOX_MAKING,
     BOX_WAITING,
     BOX_RUNNING,
-    BOX_DYING
+    BOX_OVER /* ended, or never to be used */
 };
 
 struct host_box {
@@ -41,12 +43,14 @@ struct host_box {
     enum box_state state;
     pid_t pid;
     int pidfd, ctl, chan, out, err;
-    struct event *on_pid, *on_ctl, *on_chan, *on_out, *on_err, *on_watch, *on_linger;
+    struct event *on_pid, *on_ctl, *on_chan, *on_out, *on_err, *on_watch, *on_late;
     const struct box_callbacks *callbacks;
     void *run; /* whoever uses it */
 
     /* what was seen */
-    bool exited, limited, killed, setup_failed, forged;
+    bool killed, setup_failed, forged;
+    bool reported; /* init told how it ended: */
+    enum box_end end;
     int status;
     struct watch_sample sample;
     struct gb_err setup_err;

@@ -86,6 +86,8 @@ struct local {
     unsigned next_plan;
 };
 
+static const struct timeval at_once = { 0 };
+
 static void pump(struct local *l);
 
 /* ---- runs ---- */
@@ -521,7 +523,7 @@ static struct run_outcome outcome_of(const struct run *r, const struct host_box 
     } else if (box->answer && !box->forged) {
         o.end = RUN_ANSWERED;
         o.answer = box->answer;
-    } else if (box->limited) {
+    } else if (box->reported && box->end == END_LIMIT) {
         o.end = RUN_LIMIT;
         o.sample = box->sample;
     } else if (r->killed) {
@@ -529,12 +531,10 @@ static struct run_outcome outcome_of(const struct run *r, const struct host_box 
     } else if (box->forged) {
         o.end = RUN_ANSWERED;
         o.answer = NULL;
-    } else if (box->exited) {
-        o.end = RUN_EXITED;
-        o.status = box->status;
     } else {
         o.end = RUN_EXITED;
-        o.status = SIGKILL; /* somebody on the host killed the box */
+        /* Without a report, somebody on the host killed the box. */
+        o.status = box->reported && box->end == END_EXITED ? box->status : SIGKILL;
     }
     return o;
 }
@@ -568,27 +568,35 @@ static void on_refused(struct local *l, const struct box_shape *shape, const str
     pump(l);
 }
 
-static void on_gone(void *data, struct host_box *box)
+static void on_ended(void *data, struct host_box *box)
 {
     struct local *l = data;
     struct run *r = box->run;
+    struct run_outcome o = outcome_of(r, box);
+
+    for (size_t i = 0; i < SHAPES_MAX; i++) {
+        const struct cached_plan *plan = &l->plans[i];
+        if (plan->used && plan->shape.level == box->shape.level &&
+            plan->shape.host_network == box->shape.host_network)
+            o.n_layers = plan_layers(&plan->composed.plan, o.layers);
+    }
+    box->run = NULL;
+    run_done(r, &o);
+    (void)evtimer_add(l->on_pump, &at_once);
+}
+
+static void on_gone(void *data, struct host_box *box)
+{
+    struct local *l = data;
 
     box_remove(l, box);
     if (box->scratch) /* init removed it, unless it was killed itself */
         (void)rmdir(box->scratch);
-    if (r) {
-        struct run_outcome o = outcome_of(r, box);
-        const struct cached_plan *plan = l->plans;
-        for (size_t i = 0; i < SHAPES_MAX; i++, plan++)
-            if (plan->used && plan->shape.level == box->shape.level &&
-                plan->shape.host_network == box->shape.host_network)
-                o.n_layers = plan_layers(&plan->composed.plan, o.layers);
-        run_done(r, &o);
-    } else if (box->state == BOX_MAKING && !box->setup_failed) {
+    if (box->state == BOX_MAKING && !box->setup_failed) {
         gb_err_set(&box->setup_err, GB_E_SYSTEM, 0, "a box ended before it was ready");
         box->setup_failed = true;
     }
-    if (!r && box->setup_failed && !l->freeing)
+    if (box->setup_failed && !l->freeing)
         on_refused(l, &box->shape, &box->setup_err);
     else
         pump(l);
@@ -656,7 +664,6 @@ static void on_respawn(evutil_socket_t fd, short what, void *data)
 static void on_died(void *data, const struct gb_err *err)
 {
     struct local *l = data;
-    struct timeval now = { 0 };
 
     for (struct host_box *box = l->boxes, *next; box; box = next) {
         next = box->next;
@@ -670,7 +677,7 @@ static void on_died(void *data, const struct gb_err *err)
     l->info = NULL;
     l->gone = *err;
     l->deaths++;
-    (void)evtimer_add(l->on_respawn, &now);
+    (void)evtimer_add(l->on_respawn, &at_once);
 }
 
 static int zygote_begin(struct local *l, struct gb_err *err)
@@ -693,7 +700,6 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
 {
     struct local *l = (struct local *)b;
     struct run *r = calloc(1, sizeof(*r));
-    struct timeval now = { 0 };
     struct run **end = &l->queue;
 
     if (!r) {
@@ -717,24 +723,23 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
     if (!l->zygote && (l->gone.code == GB_E_NO_INTERPRETER || zygote_begin(l, &r->failed) < 0)) {
         if (r->failed.code == GB_OK)
             r->failed = l->gone;
-        (void)evtimer_add(r->on_end, &now);
+        (void)evtimer_add(r->on_end, &at_once);
     } else if (l->info) {
         assign_waiting(l); /* the fast road: nothing is ordered until the answer is out */
         if (!r->box)
-            (void)evtimer_add(l->on_pump, &now);
+            (void)evtimer_add(l->on_pump, &at_once);
     }
     return r;
 }
 
 static void local_kill(struct run *r)
 {
-    struct timeval now = { 0 };
 
     r->killed = true;
     if (r->box)
         host_box_kill(r->box);
     else
-        (void)evtimer_add(r->on_end, &now);
+        (void)evtimer_add(r->on_end, &at_once);
 }
 
 static json_t *local_explain(struct backend *b, const struct run_order *order, struct gb_err *err)
@@ -790,8 +795,9 @@ static void local_free(struct backend *b)
         r->killed = true;
     fail_all(l, &cancelled);
     for (struct host_box *box = l->boxes; box; box = box->next) {
-        if (box->run)
-            ((struct run *)box->run)->killed = true;
+        struct run *r = box->run;
+        if (r)
+            r->killed = true;
         host_box_kill(box);
     }
     /* What was ordered is a child of ours: hear its number first, or it could not be reaped. */
@@ -859,7 +865,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                          .usual = spec->usual,
                          .auto_level = ISOLATION_AUTO };
     l->callbacks = (struct box_callbacks){ .data = l, .ready = on_ready, .output = on_output,
-                                           .gone = on_gone };
+                                           .ended = on_ended, .gone = on_gone };
     l->extension_dir = strdup(spec->extension_dir);
     l->on_respawn = evtimer_new(spec->base, on_respawn, l);
     l->on_pump = evtimer_new(spec->base, on_pump, l);

@@ -207,18 +207,25 @@ static int set_argv(const struct guest *g)
 {
     json_t *argv = json_object_get(g->request, "argv");
     PyObject *list = json_is_array(argv) ? value_from_json(argv) : PyList_New(0);
-    PyObject *path = PySys_GetObject("path"), *here = PyUnicode_FromString("");
-    int r = list && path && here ? 0 : -1;
+    int r = list ? 0 : -1;
 
     if (r == 0 && PyList_Size(list) == 0)
         r = PyList_Append(list, g->filename);
     if (r == 0)
         r = PySys_SetObject("argv", list);
-    if (r == 0)
-        r = PyList_Insert(path, 0, here); /* modules in the workspace can be imported */
-    Py_XDECREF(here);
     Py_XDECREF(list);
     return r;
+}
+
+/* Modules in the workspace can be imported. */
+static void add_workspace(void)
+{
+    PyObject *path = PySys_GetObject("path"), *here = PyUnicode_FromString("");
+
+    if (path && here)
+        (void)PyList_Insert(path, 0, here);
+    Py_XDECREF(here);
+    PyErr_Clear();
 }
 
 static int set_environment(const struct guest *g)
@@ -423,13 +430,41 @@ static void flush(const char *stream)
     PyErr_Clear();
 }
 
-static void finish(void)
+static Py_ssize_t attr_size(PyObject *module, const char *name)
+{
+    PyObject *attr = PyObject_GetAttrString(module, name);
+    Py_ssize_t n = attr ? PyObject_Size(attr) : -1;
+
+    Py_XDECREF(attr);
+    PyErr_Clear();
+    return n;
+}
+
+/* Is there anything to do at the program's end? Mostly not, and doing nothing the long way costs
+ * as much as running a small program: the only callback is logging's, which has no handlers. */
+static bool has_end_work(void)
 {
     PyObject *modules = PySys_GetObject("modules");
+    PyObject *threading = PyDict_GetItemString(modules, "threading");
+    PyObject *logging = PyDict_GetItemString(modules, "logging");
+    PyObject *atexit = PyDict_GetItemString(modules, "atexit");
+    PyObject *n = atexit ? PyObject_CallMethod(atexit, "_ncallbacks", NULL) : NULL;
+    long callbacks = n ? PyLong_AsLong(n) : 0;
+
+    Py_XDECREF(n);
+    PyErr_Clear();
+    if (threading && (attr_size(threading, "_active") != 1 ||
+                      attr_size(threading, "_threading_atexits") != 0))
+        return true;
+    return callbacks != (logging ? 1 : 0) ||
+           (logging && attr_size(logging, "_handlerList") != 0);
+}
+
+static void finish(void)
+{
     PyObject *fn, *r;
 
-    if (modules && (PyDict_GetItemString(modules, "threading") ||
-                    PyDict_GetItemString(modules, "atexit"))) {
+    if (has_end_work()) {
         fn = runtime_get("finish");
         r = fn ? PyObject_CallFunctionObjArgs(fn, NULL) : NULL;
         Py_XDECREF(r);
@@ -453,7 +488,6 @@ static void run_program(struct guest *g)
     else if (!value)
         answer_exception(g);
     Py_XDECREF(value);
-    finish();
 }
 
 static void run_request(struct guest *g)
@@ -515,10 +549,28 @@ static void frame_write(int chan, const json_t *json)
     free(frame);
 }
 
-/* The pages that every run writes to are copied now, while nobody waits. */
+/* Run something like a request, so that the pages that every run writes to are copied now, while
+ * nobody waits. */
 static void warm_up(void)
 {
-    (void)guest_run_bare("[str(i) for i in range(50)]\nNone");
+    struct guest g = { .answer = json_object() };
+    char *text = NULL;
+
+    g.request = json_pack("{s:s,s:s,s:{s:i},s:[s]}", "code",
+                          "def f(x):\n    return str(x) + 'x'\nw = [f(i) for i in range(20)]\n"
+                          "len(w)",
+                          "filename", "warm.py", "inputs", "a", 1, "argv", "warm.py");
+    run_request(&g);
+    (void)has_end_work();
+    flush("stdout");
+    flush("stderr");
+    text = json_dumps(g.answer, JSON_COMPACT);
+    free(text);
+    json_decref(g.answer);
+    json_decref(g.request);
+    Py_CLEAR(g.body);
+    Py_CLEAR(g.last);
+    Py_CLEAR(g.filename);
     PyErr_Clear();
 }
 
@@ -529,6 +581,7 @@ void guest_main(void *data, int chan, int ctl)
     (void)data;
     PyOS_AfterFork_Child();
     reseed();
+    add_workspace();
     warm_up();
     box_ready(ctl);
     g.request = frame_read(chan);
@@ -537,6 +590,7 @@ void guest_main(void *data, int chan, int ctl)
     g.answer = json_object();
     lower_rlimits(&g);
     run_request(&g);
+    finish();
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
     frame_write(chan, g.answer);
     _exit(g.exit_code);

@@ -130,9 +130,6 @@ static void tell(int ctl, const struct box_event *event)
     (void)fd_send(ctl, event, sizeof(*event), NULL, 0);
 }
 
-/* What init had used when it forked; the guest inherits the note. */
-static int64_t init_cpu_us;
-
 static int64_t cpu_us(void)
 {
     struct timespec t;
@@ -143,7 +140,7 @@ static int64_t cpu_us(void)
 
 void box_ready(int ctl)
 {
-    struct box_event event = { .kind = BOX_READY, .cpu_us = init_cpu_us + cpu_us() };
+    struct box_event event = { .kind = BOX_READY, .cpu_us = cpu_us() };
 
     tell(ctl, &event);
     (void)close(ctl);
@@ -201,8 +198,10 @@ static void kill_tree(const struct init *in)
     pid_t pids[256];
 
     for (int round = 0; round < 4000; round++) {
-        pid_t pid;
+        pid_t pid = waitpid(-1, NULL, WNOHANG | __WALL);
 
+        if (pid < 0 && errno == ECHILD)
+            return; /* the usual case: the program left nothing behind */
         if (in->plan->level >= LEVEL_LANDLOCK) {
             (void)kill(-1, SIGKILL);
         } else {
@@ -219,31 +218,31 @@ static void kill_tree(const struct init *in)
     }
 }
 
-static _Noreturn void init_end(const struct init *in)
+/* Kill and reap the rest, tell the engine, clean up, go. The engine hears of it before init's own
+ * exit, which takes the namespaces down and is slow. */
+static _Noreturn void init_end(const struct init *in, struct box_event *event)
 {
-    if (in->plan->level != LEVEL_NAMESPACES) {
-        kill_tree(in);
-        if (in->scratch >= 0) {
-            fd_empty_dir(in->scratch);
-            (void)rmdir(in->plan->scratch);
-        }
+    kill_tree(in);
+    event->kind = BOX_ENDED;
+    (void)getrusage(RUSAGE_CHILDREN, &event->usage);
+    tell(in->ctl, event);
+    if (in->scratch >= 0) {
+        fd_empty_dir(in->scratch);
+        (void)rmdir(in->plan->scratch);
     }
-    _exit(0); /* with namespaces the kernel now kills whatever is left in them */
+    _exit(0);
 }
 
 static void init_reap(const struct init *in)
 {
     for (;;) {
-        int status;
-        pid_t pid = waitpid(-1, &status, WNOHANG | __WALL);
+        struct box_event event = { .end = END_EXITED };
+        pid_t pid = waitpid(-1, &event.status, WNOHANG | __WALL);
 
         if (pid <= 0)
             return;
-        if (pid == in->guest) {
-            struct box_event event = { .kind = BOX_EXITED, .status = status };
-            tell(in->ctl, &event);
-            init_end(in);
-        }
+        if (pid == in->guest)
+            init_end(in, &event);
     }
 }
 
@@ -252,8 +251,10 @@ static void init_obey(struct init *in)
     struct box_order order;
     ssize_t n = fd_recv(in->ctl, &order, sizeof(order), NULL, NULL);
 
-    if (n != (ssize_t)sizeof(order) || order.kind != BOX_WATCH)
-        init_end(in); /* the engine wants it, or is gone */
+    if (n != (ssize_t)sizeof(order) || order.kind != BOX_WATCH) {
+        struct box_event event = { .end = END_TOLD };
+        init_end(in, &event); /* the engine wants it, or is gone */
+    }
     in->watching = true;
     in->limits = order.limits;
     in->next_look_us = clock_us();
@@ -261,15 +262,14 @@ static void init_obey(struct init *in)
 
 static void init_look(struct init *in)
 {
-    struct box_event event = { .kind = BOX_LIMIT };
+    struct box_event event = { .end = END_LIMIT };
 
     event.sample = watch_look(&in->limits, in->proc, in->scratch);
     if (event.sample.hit == LIMIT_NONE) {
         in->next_look_us = clock_us() + (int64_t)event.sample.next_ms * 1000;
         return;
     }
-    tell(in->ctl, &event);
-    init_end(in);
+    init_end(in, &event);
 }
 
 static int init_timeout(const struct init *in)
@@ -292,7 +292,7 @@ static _Noreturn void init_loop(struct init *in, int signals)
         int n = poll(fds, ARRAY_LEN(fds), init_timeout(in));
 
         if (n < 0 && errno != EINTR)
-            init_end(in);
+            _exit(1);
         if (n > 0 && fds[1].revents != 0) {
             (void)!read(signals, &info, sizeof(info));
             init_reap(in);
@@ -325,11 +325,12 @@ static void keep_only(const struct box_fds *fds)
     (void)syscall(SYS_close_range, low, ~0u, 0);
 }
 
-static _Noreturn void init_fail(int ctl, const struct init *in, struct box_event *event)
+static _Noreturn void init_fail(const struct init *in, struct box_event *event)
 {
-    tell(ctl, event);
-    if (in)
-        init_end(in);
+    event->kind = BOX_FAILED;
+    tell(in->ctl, event);
+    if (in->scratch >= 0)
+        fd_empty_dir(in->scratch);
     _exit(1);
 }
 
@@ -345,7 +346,7 @@ static _Noreturn void init_main(const struct box_spec *spec, int go)
         _exit(1); /* the zygote could not map our ids, and has said so */
     keep_only(&spec->fds);
     if (setup_init(spec->plan, &event.err) < 0)
-        init_fail(in.ctl, NULL, &event);
+        init_fail(&in, &event);
 
     in.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (spec->plan->scratch[0])
@@ -357,13 +358,12 @@ static _Noreturn void init_main(const struct box_spec *spec, int go)
     signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     if (in.proc < 0 || signals < 0 || (spec->plan->scratch[0] && in.scratch < 0)) {
         gb_err_set(&event.err, GB_E_SYSTEM, errno, "opening /proc");
-        init_fail(in.ctl, &in, &event);
+        init_fail(&in, &event);
     }
 
     /* order: before there is a guest, so that it never sees our memory or descriptors through
      * /proc, whoever it may be. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    init_cpu_us = cpu_us();
     in.guest = fork();
     if (in.guest == 0) {
         (void)close(signals);
@@ -374,7 +374,7 @@ static _Noreturn void init_main(const struct box_spec *spec, int go)
     }
     if (in.guest < 0) {
         gb_err_set(&event.err, GB_E_SYSTEM, errno, "forking the guest");
-        init_fail(in.ctl, &in, &event);
+        init_fail(&in, &event);
     }
     /* The interpreter's signal handlers are the guest's business; with none, the kernel drops
      * whatever a guest sends to the first process of its namespace. */

@@ -5,6 +5,7 @@
  * Its first process ("init") sets it up, starts the guest, reaps, watches, and ends with the
  * engine. The guest is our own code until it has read a request.
  */
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "sandbox/plan.h"
@@ -14,16 +15,23 @@
 enum box_event_kind {
     BOX_READY,  /* set up and sealed; the guest waits for a request */
     BOX_FAILED, /* could not be set up: err says why */
-    BOX_EXITED, /* the guest's main process ended: status is its wait status */
-    BOX_LIMIT   /* the watcher saw a limit passed and is ending the box */
+    BOX_ENDED   /* every process of the box but init is dead and reaped */
+};
+
+enum box_end {
+    END_EXITED, /* the guest's main process ended: status is its wait status */
+    END_LIMIT,  /* the watcher saw a limit passed: sample */
+    END_TOLD    /* the engine said so */
 };
 
 struct box_event {
     enum box_event_kind kind;
+    int64_t cpu_us;     /* with BOX_READY: what the guest had used by then */
+    struct gb_err err;  /* with BOX_FAILED */
+    enum box_end end;   /* and what follows, with BOX_ENDED */
     int status;
-    int64_t cpu_us; /* with BOX_READY: what setting it up has cost */
-    struct watch_sample sample; /* with BOX_LIMIT */
-    struct gb_err err;          /* with BOX_FAILED */
+    struct watch_sample sample;
+    struct rusage usage; /* of all that ran in the box, by the kernel's count */
 };
 
 /* What the engine tells init. End of file on the socket means: die, and take everything along. */
