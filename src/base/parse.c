@@ -5,32 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool parse_size(const char *text, uint64_t *ret)
+int parse_size(const char *text, uint64_t *ret)
 {
     static const char units[] = "KMGT";
     unsigned long long n;
     char *end;
 
     if (text[0] < '0' || text[0] > '9')
-        return false;
+        return -EINVAL;
     errno = 0;
     n = strtoull(text, &end, 10);
-    if (errno != 0)
-        return false;
+    bool fits = errno == 0;
     const char *unit = *end & ~0x20 ? strchr(units, *end & ~0x20) : NULL;
     if (unit) {
         unsigned shift = 10u * (unsigned)(unit - units + 1);
-        if (n > UINT64_MAX >> shift)
-            return false;
+        fits = fits && n <= UINT64_MAX >> shift;
         n <<= shift;
         end++;
         if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
             end = strchr(end, '\0');
     }
-    if (*end)
-        return false;
+    if (*end || !fits)
+        return *end ? -EINVAL : -ERANGE;
     *ret = n;
-    return true;
+    return 0;
 }
 
 bool parse_seconds(const char *text, uint64_t *ret_ms)

@@ -2,8 +2,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "512M", "64K", "1G", "4096": bytes. false when it is none of these, is negative or overflows. */
-bool parse_size(const char *text, uint64_t *ret);
+/* "512M", "64K", "1G", "4096": bytes. Returns 0, -EINVAL when it is none of these, -ERANGE when it
+ * does not fit. */
+int parse_size(const char *text, uint64_t *ret);
 
 /* "2.5": seconds as milliseconds. false when it is not a number from 0 up. */
 bool parse_seconds(const char *text, uint64_t *ret_ms);

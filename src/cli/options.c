@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "base/parse.h"
 #include "cli/suggest.h"
 
 #define SECONDS_MAX  1e9
@@ -208,26 +209,17 @@ static int store_key_seconds(const struct word *w, void *target, struct gb_err *
 
 static int store_key_size(const struct word *w, void *target, struct gb_err *err)
 {
-    static const char units[] = "KMG";
-    char *end = NULL;
-    int shift = 0;
+    uint64_t n = 0;
+    int e = parse_size(w->text, &n);
 
-    errno = 0;
-    long long n = strtoll(w->text, &end, 10);
-    bool is_number = w->text[0] >= '0' && w->text[0] <= '9';
-    if (is_number && *end) {
-        const char *unit = strchr(units, *end & ~0x20); /* either case */
-        is_number = unit && !end[1];
-        shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    }
-    if (!is_number)
+    if (e == -EINVAL)
         return gb_fail(err, GB_E_INVALID, 0,
                        "--%s: '%.80s' is not a size (for example 512M; K, M, G or plain bytes)",
                        w->option->name, w->text);
-    if (errno == ERANGE || n > INT64_MAX >> shift)
+    if (e < 0 || n > INT64_MAX)
         return gb_fail(err, GB_E_INVALID, 0, "--%s: '%.80s' is out of range", w->option->name,
                        w->text);
-    return set_key(w, *(json_t **)target, json_integer(n << shift), err);
+    return set_key(w, *(json_t **)target, json_integer((json_int_t)n), err);
 }
 
 static int store_key_env(const struct word *w, void *target, struct gb_err *err)

@@ -190,6 +190,14 @@ char *gb_explain(struct gb_engine *engine, const char *request)
         json_object_set_new(plan, "backend", json_string(b->ops->name));
         json_object_set_new(plan, "timeout_ms", json_integer((json_int_t)r.settings.timeout_ms));
         json_object_set(plan, "env", engine->config.env);
+        json_object_set_new(plan, "limits",
+                            json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "memory",
+                                      (json_int_t)order.limits.memory_bytes, "disk",
+                                      (json_int_t)order.limits.disk_bytes, "inodes",
+                                      (json_int_t)order.limits.inodes, "processes",
+                                      (json_int_t)order.limits.processes, "open_files",
+                                      (json_int_t)order.limits.open_files, "cpu_ms",
+                                      (json_int_t)order.limits.cpu_ms));
     }
     request_done(&r);
     return plan ? json_text(plan) : failed_text(&err);

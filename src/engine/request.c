@@ -30,7 +30,8 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
 
 static int too_large(const char *key, size_t len, size_t max, struct gb_err *err)
 {
-    return gb_fail(err, GB_E_LIMIT, 0, "%s: %zu bytes are more than the %zu allowed", key, len, max);
+    return gb_fail(err, GB_E_LIMIT, 0, "%s: %zu bytes are more than the %zu MiB allowed", key, len,
+                   max >> 20);
 }
 
 static int take_code(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -122,8 +123,17 @@ static int take_argv(struct request *r, const char *key, json_t *value, struct g
 
 static bool is_name(const char *text)
 {
+    static const char *const keywords[] = {
+        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
+        "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global",
+        "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return",
+        "try", "while", "with", "yield",
+    };
     size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 
+    for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
+        if (strcmp(text, keywords[i]) == 0)
+            return false;
     return n > 0 && text[n] == '\0' && (text[0] < '0' || text[0] > '9');
 }
 

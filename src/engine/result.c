@@ -24,13 +24,19 @@ enum {
     FINDINGS_MAX = 1000,
 };
 
+void result_update(json_t *result, json_t *more)
+{
+    json_object_update(result, more);
+    json_decref(more);
+}
+
 json_t *result_new(const json_t *id)
 {
     json_t *r = json_object();
 
     if (id)
         json_object_set_new(r, "id", json_deep_copy(id));
-    json_object_update(r, json_pack("{s:s,s:i,s:s,s:s,s:b,s:b,s:i,s:i}", "status", "failed",
+    result_update(r, json_pack("{s:s,s:i,s:s,s:s,s:b,s:b,s:i,s:i}", "status", "failed",
                                     "exit_code", EXIT_FAILED, "stdout", "", "stderr", "",
                                     "stdout_truncated", 0, "stderr_truncated", 0, "stdout_bytes", 0,
                                     "stderr_bytes", 0));

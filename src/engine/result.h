@@ -5,6 +5,9 @@
 /* An empty result with every key of the contract in its order. */
 json_t *result_new(const json_t *id);
 
+/* Set these keys too. Takes `more`. */
+void result_update(json_t *result, json_t *more);
+
 /* Glovebox could not run it. */
 void result_failed(struct gb_job *job, const struct gb_err *err);
 

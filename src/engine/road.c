@@ -155,11 +155,11 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
     job->result = result_new(job->request.id);
     output_init(&job->out, job->request.settings.stdout_bytes);
     output_init(&job->err, job->request.settings.stderr_bytes);
-    json_object_update(job->result,
-                       json_pack("{s:n,s:b,s:n,s:[],s:n,s:[],s:[],s:n,s:[],s:n,s:s,s:i}", "value",
+    result_update(job->result,
+                  json_pack("{s:n,s:b,s:n,s:[],s:n,s:[],s:[],s:n,s:[],s:n,s:s,s:i,s:{},s:{}}", "value",
                                  "has_value", 0, "error", "findings", "limit", "files",
                                  "tool_calls", "session", "outputs", "isolation", "policy",
-                                 policy_name(policy_of(job)), "risk", 0));
+                                 policy_name(policy_of(job)), "risk", 0, "usage", "timings"));
     if (r == 0)
         return PASS;
     result_failed(job, &err);

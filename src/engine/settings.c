@@ -159,7 +159,7 @@ static bool read_number(const struct setting *t, const json_t *value, uint64_t *
         return true;
     }
     if (json_is_string(value) && t->kind == KIND_SIZE)
-        return parse_size(json_string_value(value), ret);
+        return parse_size(json_string_value(value), ret) == 0;
     *ret = (uint64_t)json_integer_value(value);
     return json_is_integer(value) && json_integer_value(value) >= 0;
 }

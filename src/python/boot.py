@@ -5,7 +5,10 @@ sys.path.insert(0, sys.argv[1])
 import _glovebox
 del sys.path[0]
 for name in sys.argv[3:]:
-    __import__(name)
+    try:
+        __import__(name)
+    except BaseException as exc:
+        sys.exit("preloading %s: %s: %s" % (name, type(exc).__name__, exc))
 sys.stdout.reconfigure(line_buffering=True)
 _glovebox.serve(3, {
     "version": "%d.%d.%d" % sys.version_info[:3],

@@ -490,12 +490,19 @@ static void run_program(struct guest *g)
     Py_XDECREF(value);
 }
 
+/* The code without the byte-order mark that some editors put in front. */
+static PyObject *source_text(const char *text, size_t len)
+{
+    size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+    return PyUnicode_FromStringAndSize(text + mark, (Py_ssize_t)(len - mark));
+}
+
 static void run_request(struct guest *g)
 {
     json_t *code = json_object_get(g->request, "code");
     const char *filename = request_text(g, "filename");
-    PyObject *source = PyUnicode_FromStringAndSize(json_string_value(code),
-                                                   (Py_ssize_t)json_string_length(code));
+    PyObject *source = source_text(json_string_value(code), json_string_length(code));
     int64_t began = clock_us();
 
     g->filename = PyUnicode_FromString(filename ? filename : "main.py");

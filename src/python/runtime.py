@@ -52,6 +52,11 @@ def last_line(tb, filename):
     return line
 
 
+def printable(text):
+    """Text that has UTF-8: lone surrogates become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def type_name(exc):
     kind = type(exc)
     if kind.__module__ in ("builtins", "__main__"):
@@ -91,14 +96,14 @@ def describe(exc, filename):
     error = {"type": type_name(exc), "message": "", "line": None, "traceback": ""}
     limit = None
     try:
-        error["message"] = str(exc)
+        error["message"] = printable(str(exc))
         error["line"] = last_line(tb, filename)
         limit = limit_of(exc)
         exc.__traceback__ = tb
         import traceback
 
-        error["traceback"] = "".join(
-            traceback.format_exception(type(exc), exc, tb, limit=-FRAMES_MAX)
+        error["traceback"] = printable(
+            "".join(traceback.format_exception(type(exc), exc, tb, limit=-FRAMES_MAX))
         )
     except BaseException:  # memory, descriptors or the library itself may be what is missing
         error["traceback"] = error["traceback"] or f"{error['type']}: {error['message']}\n"
@@ -110,11 +115,11 @@ def describe_syntax(exc):
     return {
         "rule": "syntax",
         "severity": "error",
-        "message": str(getattr(exc, "msg", None) or exc),
+        "message": printable(str(getattr(exc, "msg", None) or exc)),
         "line": getattr(exc, "lineno", None),
         "column": getattr(exc, "offset", None),
         "name": type(exc).__name__,
-        "source": getattr(exc, "text", None),
+        "source": printable(getattr(exc, "text", None) or ""),
     }
 
 

@@ -70,10 +70,10 @@ PyObject *value_from_json(const json_t *json)
 
 static json_t *to_json(PyObject *object, int depth);
 
+/* NULL for text with lone surrogates, which is no JSON. */
 static json_t *text_to_json(PyObject *text)
 {
-    /* Lone surrogates have no UTF-8; they become question marks. */
-    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "replace");
+    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "strict");
     json_t *json = NULL;
 
     if (bytes)

@@ -67,7 +67,8 @@ static void explain_death(struct zygote *z, struct gb_err *err)
     } else if (!z->info) {
         gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s did not start: %s", z->path,
                    line[0] ? line : "it said nothing");
-        gb_err_hint(err, "try it by hand: %s -I -c pass; modules to preload must be importable",
+        gb_err_hint(err, "glovebox needs CPython 3.9 or newer; try '%s -I -c pass', and import what is "
+                         "to be preloaded",
                     z->path);
     } else {
         gb_err_set(err, GB_E_GONE, 0, "the warm interpreter died%s%s", line[0] ? ": " : "", line);

@@ -57,8 +57,9 @@ static const struct plan_op fixed_ops[] = {
     { OP_SYMLINK, false, "/proc/self/mounts", "etc/mtab" },
     { OP_DIR, false, "", "run" },
     { OP_DIR, false, "", "var/tmp" },
-    { OP_DIR, false, "", "root" },
     { OP_PROC, false, "", "proc" },
+    { OP_PTS, false, "", "dev/pts" },
+    { OP_SYMLINK, false, "pts/ptmx", "dev/ptmx" },
     { OP_OWN, false, "", "workspace" },
     { OP_OWN, false, "", "tmp" },
     { OP_OWN, false, "", "home/box" },
@@ -212,6 +213,7 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
         add_rule(b, BOX_TMP, landlock_write_access());
         add_rule(b, BOX_HOME, landlock_write_access());
         add_rule(b, "/dev/shm", landlock_write_access());
+        add_rule(b, "/dev/pts", landlock_device_access());
     } else {
         add_rule(b, keep(b, "%s", base), landlock_write_access());
     }

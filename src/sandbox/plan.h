@@ -36,7 +36,8 @@ const char *plan_level_name(enum plan_level level);
     X(BIND, "bind")       /* the host's `source`, read-only              */ \
     X(DEVICE, "device")   /* the host's device node `source`             */ \
     X(OWN, "writable")    /* a writable directory on the box's own tmpfs */ \
-    X(PROC, "proc")       /* a proc of the box's own pid namespace       */
+    X(PROC, "proc")       /* a proc of the box's own pid namespace       */ \
+    X(PTS, "pts")         /* terminals of the box's own                  */
 
 enum plan_op_kind {
 #define X(sym, name) OP_##sym,

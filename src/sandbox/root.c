@@ -169,18 +169,22 @@ static int do_own(int root, const struct plan_op *op)
     return 0;
 }
 
-static int do_proc(int root, const struct plan_op *op)
+/* A new instance of one of the kernel's own file systems. */
+static int do_kernel_fs(int root, const struct plan_op *op, const char *type, const char *ptmxmode)
 {
-    auto_close int fs = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC);
+    auto_close int fs = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
     auto_close int fd = -1;
     int e = make_dir(root, op->target, 0555);
 
     if (e < 0)
         return e;
-    if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+    if (fs < 0 ||
+        (ptmxmode &&
+         syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "ptmxmode", ptmxmode, 0) < 0) ||
+        syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
         return -errno;
     fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
-                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (ptmxmode ? 0 : MOUNT_ATTR_NODEV));
     if (fd < 0 || move_mount_(fd, root, op->target) < 0)
         return -errno;
     return 0;
@@ -205,7 +209,9 @@ static int op_do(int root, const struct plan_op *op, int source)
     case OP_OWN:
         return do_own(root, op);
     case OP_PROC:
-        return do_proc(root, op);
+        return do_kernel_fs(root, op, "proc", NULL);
+    case OP_PTS:
+        return do_kernel_fs(root, op, "devpts", "0666");
     }
     return -EINVAL;
 }

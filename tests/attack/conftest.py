@@ -4,19 +4,16 @@ import harness
 import pytest
 
 
-def pytest_configure():
-    harness.adopt_orphans()
-
-
 @pytest.fixture(scope="session")
 def hosts():
-    """The host as a user has it; planted once for each user."""
+    """The host as a user has it, by the user's name; planted once for each."""
+    harness.adopt_orphans()
     made = {}
 
-    def of(user):
-        if user not in made:
-            made[user] = harness.Host(user)
-        return made[user]
+    def of(name):
+        if name not in made:
+            made[name] = harness.Host(name)
+        return made[name]
 
     yield of
     for host in made.values():

@@ -52,7 +52,21 @@ RESULT_KEYS = set(
 GUESTS_OWN = {"stdout", "stderr", "value", "error", "outputs", "files"}
 STREAM_LIMIT = 64 * 1024 + 1024
 RESULT_LIMIT = 8 * 1024 * 1024
-WATCHED = ("/", "/tmp", "/var/tmp", "/dev", "/dev/shm", "/run", "/etc", "/usr", "/usr/bin", "/opt", "/srv", "/mnt", "/var")
+WATCHED = (
+    "/",
+    "/tmp",
+    "/var/tmp",
+    "/dev",
+    "/dev/shm",
+    "/run",
+    "/etc",
+    "/usr",
+    "/usr/bin",
+    "/opt",
+    "/srv",
+    "/mnt",
+    "/var",
+)
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -129,27 +143,22 @@ class User:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
 
+def user_names():
+    """Root and an ordinary user; without root's rights, just whoever runs the suite."""
+    return ["root", "gbtest"] if os.getuid() == 0 else [pwd.getpwuid(os.getuid()).pw_name]
+
+
 def user_named(name):
+    """An account of this host; the ordinary user for the tests is made when it is missing, and stays."""
+    if name == "gbtest" and name not in (it.pw_name for it in pwd.getpwall()):
+        subprocess.run(["useradd", "-m", "-s", "/bin/sh", name], check=True)
     entry = pwd.getpwnam(name)
     return User(name, entry.pw_uid, entry.pw_gid, entry.pw_dir)
 
 
-def users():
-    """Root and an ordinary user; without root's rights, just whoever runs the suite."""
-    me = pwd.getpwuid(os.getuid()).pw_name
-    if os.getuid() != 0:
-        return [user_named(me)]
-    try:
-        pwd.getpwnam("gbtest")
-    except KeyError:
-        subprocess.run(["useradd", "-m", "-s", "/bin/sh", "gbtest"], check=True)
-    return [user_named(me), user_named("gbtest")]
-
-
 def adopt_orphans():
     """Whatever a run leaves behind becomes a child of this process, so that it can be found."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
 def process_table():
@@ -262,8 +271,8 @@ class Outcome:
 class Host:
     """This host as one user has it: secrets planted, watched before and after every run."""
 
-    def __init__(self, user):
-        self.user = user
+    def __init__(self, name):
+        self.user = user = user_named(name)
         self.secret = f"GBS-{secrets.token_hex(20)}"
         self.base = tempfile.mkdtemp(prefix="gb-attack-", dir="/var/tmp")
         os.chmod(self.base, 0o755)
@@ -505,8 +514,8 @@ def judge(program, level, outcome, secret):
         said.append(f"the result has {len(outcome.stdout)} bytes")
     try:
         result = outcome.result = json.loads(outcome.stdout)
-    except ValueError:
-        return [*said, f"no result: exit {outcome.status}, {outcome.stderr[-500:]!r}"]
+    except (ValueError, RecursionError):
+        return [*said, f"no result that can be read: exit {outcome.status}, {outcome.stderr[-500:]!r}"]
     return said + shape(result, level) + ending(program, result, outcome.status)
 
 
@@ -523,7 +532,7 @@ def shape(result, level):
     if "FORGED" in json.dumps(trusted):
         said.append("the guest forged a part of the result")
     for stream in ("stdout", "stderr"):
-        if len(result.get(stream, "").encode("utf-8", "replace")) > STREAM_LIMIT:
+        if len(result.get(stream, "")) > STREAM_LIMIT:
             said.append(f"{stream} is longer than its limit")
     said += [f"a link was reported: {it['path']}" for it in result.get("files", ()) if "link-" in it["path"]]
     return said
@@ -542,6 +551,9 @@ def ending(program, result, status):
     said += [line for line in lines if line.startswith("ESCAPED")]
     if result.get("exit_code") != status or (got == "ok") != (status == 0):
         said.append(f"status {got}, exit_code {result.get('exit_code')}, but the command's own is {status}")
+    right = {"timeout": (124,), "limit": (137,), "crashed": range(129, 160)}.get(got)
+    if right and status not in right:
+        said.append(f"status {got} with exit status {status}")
     if program.exit is not None and status != program.exit:
         said.append(f"exit status {status}, not {program.exit}")
     if program.counts and result.get(program.counts[0], 0) < program.counts[1]:

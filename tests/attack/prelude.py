@@ -77,6 +77,18 @@ def read(path, size=1 << 20, dir_fd=None):
         os.close(fd)
 
 
+def changes(path, road, *args):
+    """Whether a road changes anything about a file that must stay as it is; a call that only says so does not."""
+    node = os.stat(path)
+    before = node.st_mode, node.st_uid, node.st_size, node.st_nlink, node.st_mtime_ns, node.st_ctime_ns
+    road(*args)
+    try:
+        node = os.stat(path)
+    except FileNotFoundError:
+        return True
+    return (node.st_mode, node.st_uid, node.st_size, node.st_nlink, node.st_mtime_ns, node.st_ctime_ns) != before
+
+
 def number_of(name):
     """The number of a system call on this machine."""
     pair = dict(it.split("=") for it in NUMBERS.split())[name].split("/")
@@ -135,6 +147,48 @@ def reaches(name, *args, held=()):
 def forbidden(name, *args, held=()):
     """Make such a call in a child; being refused or killed is what should happen."""
     return attempt(f"{name} reached the kernel", in_child, lambda: reaches(name, *args, held=held))
+
+
+def crowd(count, fill):
+    """Let children fill something and keep it: the bytes that those hold which are still alive in the end."""
+    import struct
+    import time
+
+    reports, report = os.pipe()
+    os.set_blocking(reports, False)
+    held = {}
+    for _ in range(count):
+        try:
+            pid = os.fork()
+        except OSError:
+            break
+        if pid == 0:
+            try:
+                size, _kept = fill()
+                os.write(report, struct.pack("QQ", os.getpid(), size))
+                time.sleep(60)
+            finally:
+                os._exit(0)
+        held[pid] = None
+
+    def look():
+        for pid in list(held):
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                del held[pid]
+        try:
+            for pid, size in struct.iter_unpack("QQ", os.read(reports, 4096)):
+                held[pid] = size
+        except BlockingIOError:
+            pass
+        return None in held.values()
+
+    end = time.monotonic() + 1.5
+    while look() and time.monotonic() < end:
+        time.sleep(0.05)
+    if held:
+        time.sleep(0.8)  # whoever counts gets the time to notice
+        look()
+    return sum(size or 0 for size in held.values())
 
 
 def finish(code):

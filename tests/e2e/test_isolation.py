@@ -20,8 +20,7 @@ def test_the_layers_are_those_of_the_level():
 
 @pytest.mark.parametrize("missing, level, wanted", [
     ("userns", "landlock", "auto"), ("namespaces", "landlock", "auto"),
-    ("landlock", "namespaces", "auto"), ("namespaces", "landlock", "landlock"),
-    ("landlock", "namespaces", "namespaces"),
+    ("namespaces", "landlock", "landlock"),
 ])
 def test_what_is_left_is_used_and_named(without, missing, level, wanted):
     result = run_json("40 + 2", "--isolation", wanted, before=without(missing))
@@ -32,6 +31,7 @@ def test_what_is_left_is_used_and_named(without, missing, level, wanted):
 
 @pytest.mark.parametrize("missing, wanted", [
     (["userns"], "namespaces"), (["namespaces"], "namespaces"), (["landlock"], "landlock"),
+    (["landlock"], "namespaces"), (["landlock"], "auto"),
     (["userns", "landlock"], "auto"), (["namespaces", "landlock"], "auto"),
     (["namespaces", "landlock"], "landlock"),
 ])
@@ -63,8 +63,6 @@ def test_no_box_at_all_must_be_acknowledged():
      "hi\n"),
     ("import threading\nt = threading.Thread(target=lambda: None)\nt.start(); t.join()\n1", 1),
     ("import asyncio\nawait asyncio.sleep(0, 3)", 3),
-    ("import multiprocessing\ndef f(x): return x\n"
-     "with multiprocessing.Pool(2) as p: r = p.map(f, [1])\nr", [1]),
     ("import socket\na, b = socket.socketpair()\na.send(b'x')\nb.recv(1).decode()", "x"),
     ("import os\nos.getuid() != 0", True),
     ("import sys\nsys.stdin.read()", ""),
@@ -92,7 +90,7 @@ def test_landlock_limits(code, options, status, limit):
 
 @pytest.mark.parametrize("level", ["namespaces", "landlock"])
 @pytest.mark.parametrize("code", [
-    "open('/etc/shadow').read()", "import os\nos.listdir('/root')",
+    "open('/etc/shadow').read()", "import os\nos.listdir('/var/log')",
     "open('/etc/passwd', 'a')", "open('/usr/x', 'w')", "import os\nos.setuid(0)",
     "import os\nos.kill(1, 9)\nos.kill(-1, 9)\nimport time\ntime.sleep(1)\n1/0",
     "import socket\nsocket.create_connection(('192.0.2.1', 80), 2)",

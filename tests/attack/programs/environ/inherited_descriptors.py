@@ -19,7 +19,9 @@ def climbs(fd):
 
 for fd in range(3, 1024):
     attempt(f"{fd} is a file of the host", same_file, fd)
-    attempt(f"{fd} holds the secret", lambda fd=fd: stat.S_ISREG(os.fstat(fd).st_mode) and leaked(os.pread(fd, 4096, 0)))
+    attempt(
+        f"{fd} holds the secret", lambda fd=fd: stat.S_ISREG(os.fstat(fd).st_mode) and leaked(os.pread(fd, 4096, 0))
+    )
     attempt(f"{fd} leads to the host", lambda fd=fd: stat.S_ISDIR(os.fstat(fd).st_mode) and climbs(fd))
     attempt(f"{fd} lists the host", lambda fd=fd: canary["name"] in os.listdir(fd))
     attempt(f"{fd} is a terminal", os.isatty, fd)

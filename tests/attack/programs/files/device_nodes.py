@@ -6,7 +6,15 @@ levels: namespaces landlock
 import stat
 
 places = {os.getcwd(), os.environ.get("TMPDIR", "/tmp"), os.environ.get("HOME", "/"), "/dev/shm", "/tmp", "/dev", "/"}
-NODES = {"null": (1, 3), "mem": (1, 1), "kmsg": (1, 11), "sda": (8, 0), "vda": (254, 0), "loop0": (7, 0), "fuse": (10, 229)}
+NODES = {
+    "null": (1, 3),
+    "mem": (1, 1),
+    "kmsg": (1, 11),
+    "sda": (8, 0),
+    "vda": (254, 0),
+    "loop0": (7, 0),
+    "fuse": (10, 229),
+}
 
 
 def makes(path, kind, device):

@@ -23,33 +23,33 @@ def times():
 def attribute(path):
     value = ctypes.create_string_buffer(b"x")
     args = (ctypes.c_uint64 * 2)(ctypes.addressof(value), 1)
-    return syscall("setxattrat", -100, path.encode(), 0, b"user.gb", args, 16) == 0
+    syscall("setxattrat", -100, path.encode(), 0, b"user.gb", args, 16)
 
 
 ROADS = {
-    "chmod": lambda path: os.chmod(path, 0o666) is None,
-    "fchmodat2": lambda path: syscall("fchmodat2", handle(path), b"", 0o666, AT_EMPTY_PATH) == 0,
-    "fchmod by /proc": lambda path: os.chmod(f"/proc/self/fd/{handle(path)}", 0o666) is None,
-    "chown": lambda path: os.chown(path, -1, -1) is None,
-    "lchown": lambda path: os.lchown(path, os.getuid(), os.getgid()) is None,
-    "fchownat": lambda path: syscall("fchownat", handle(path), b"", -1, -1, AT_EMPTY_PATH) == 0,
-    "utime": lambda path: os.utime(path) is None,
-    "utimensat": lambda path: syscall("utimensat", handle(path), b"", times(), AT_EMPTY_PATH) == 0,
-    "setxattr": lambda path: os.setxattr(path, "user.gb", b"x") is None,
+    "chmod": lambda path: os.chmod(path, 0o666),
+    "fchmodat2": lambda path: syscall("fchmodat2", handle(path), b"", 0o666, AT_EMPTY_PATH),
+    "chmod by /proc": lambda path: os.chmod(f"/proc/self/fd/{handle(path)}", 0o666),
+    "chown": lambda path: os.chown(path, -1, -1),
+    "lchown": lambda path: os.lchown(path, os.getuid(), os.getgid()),
+    "fchownat": lambda path: syscall("fchownat", handle(path), b"", -1, -1, AT_EMPTY_PATH),
+    "utime": lambda path: os.utime(path),
+    "utimensat": lambda path: syscall("utimensat", handle(path), b"", times(), AT_EMPTY_PATH),
+    "setxattr": lambda path: os.setxattr(path, "user.gb", b"x"),
     "setxattrat": attribute,
-    "file_setattr": lambda path: syscall("file_setattr", -100, path.encode(), bytes(24), 24, 0) == 0,
-    "truncate": lambda path: os.truncate(path, 0) is None,
-    "rename": lambda path: os.rename(path, path + "-moved") is None,
-    "rename into the workspace": lambda path: os.rename(path, os.path.basename(path)) is None,
-    "replace": lambda path: os.replace("mine", path) is None,
-    "unlink": lambda path: os.unlink(path) is None,
+    "file_setattr": lambda path: syscall("file_setattr", -100, path.encode(), bytes(24), 24, 0),
+    "truncate": lambda path: os.truncate(path, 0),
+    "rename": lambda path: os.rename(path, path + "-moved"),
+    "rename into the workspace": lambda path: os.rename(path, os.path.basename(path)),
+    "replace": lambda path: os.replace("mine", path),
+    "unlink": lambda path: os.unlink(path),
 }
 
 with open("mine", "w") as out:
     out.write("mine")
 for target in canary["files"]:
     for name, road in ROADS.items():
-        attempt(f"{name} {target}", road, target)
+        attempt(f"{name} {target}", changes, target, road, target)
 home = canary["home"]
-attempt(f"chmod {home}", lambda: os.chmod(home, stat.S_IMODE(os.stat(home).st_mode)) is None)
+attempt(f"chmod {home}", changes, home, lambda: os.chmod(home, stat.S_IMODE(os.stat(home).st_mode)))
 verdict()

@@ -26,6 +26,7 @@ for depth in range(1, 12):
         attempt(f"listed {up}", lambda up=up: any("gb-" in it for it in os.listdir(up)))
     for path in canary["files"]:
         attempt(f"read {up}{path}", lambda up=up, path=path: leaked(read(up + path.lstrip("/"))))
-attempt("moved the workspace", lambda: os.rename(here, here + "-moved") is None)
-attempt("replaced the workspace by a link", lambda: os.rmdir(here) or os.symlink("/", here) is None)
+above = shared(os.path.dirname(here))
+attempt("moved the workspace", lambda: os.rename(here, here + "-moved") is None and above)
+attempt("replaced the workspace by a link", lambda: os.symlink("/", here) is None and above)
 verdict()

@@ -25,5 +25,5 @@ targets = [os.__file__, sys.executable, f"{library}/site.py", f"{library}/encodi
 targets += glob.glob(f"{library}/__pycache__/os.*.pyc") + glob.glob(f"{library}/encodings/__pycache__/*.pyc")[:5]
 for path in targets:
     attempt(f"opened {path} for writing", lambda path=path: os.open(path, os.O_RDWR) >= 0)
-    attempt(f"utime {path}", lambda path=path: os.utime(path) is None)
+    attempt(f"utime {path}", changes, path, os.utime, path)
 verdict()

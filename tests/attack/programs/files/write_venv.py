@@ -16,12 +16,18 @@ def plants(path):
     return True
 
 
-for path in (f"{packages}/evil.pth", f"{packages}/sitecustomize.py", f"{sys.prefix}/bin/pip", f"{sys.prefix}/gb-planted"):
+for path in (
+    f"{packages}/evil.pth",
+    f"{packages}/sitecustomize.py",
+    f"{sys.prefix}/bin/pip",
+    f"{sys.prefix}/gb-planted",
+):
     attempt(f"created {path}", plants, path)
 for path in [f"{sys.prefix}/pyvenv.cfg", packages, sys.prefix, *glob.glob(f"{sys.prefix}/bin/*")]:
     attempt(f"opened {path} for writing", lambda path=path: os.open(path, os.O_RDWR) >= 0)
-    attempt(f"utime {path}", lambda path=path: os.utime(path) is None)
-    attempt(f"chmod {path}", lambda path=path: os.chmod(path, 0o755) is None)
-    attempt(f"fchmod {path}", lambda path=path: os.fchmod(os.open(path, os.O_RDONLY), 0o755) is None)
-    attempt(f"renamed {path}", lambda path=path: os.rename(path, path + ".old") is None)
+    attempt(f"utime {path}", changes, path, os.utime, path)
+    attempt(f"chmod {path}", changes, path, os.chmod, path, 0o755)
+    attempt(f"fchmod {path}", changes, path, lambda it=path: os.fchmod(os.open(it, os.O_RDONLY), 0o755))
+    attempt(f"fsetxattr {path}", changes, path, lambda it=path: os.setxattr(os.open(it, os.O_RDONLY), "user.gb", b"x"))
+    attempt(f"renamed {path}", changes, path, os.rename, path, path + ".old")
 verdict()

@@ -26,5 +26,8 @@ for name in names:
 for path in glob.glob("/proc/net/*") + glob.glob("/proc/[0-9]*/net/tcp*"):
     if path.rsplit("/", 1)[1] in ("tcp", "tcp6", "udp", "raw", "arp", "route"):
         attempt(f"{path} shows the host's", lambda path=path: any(b":" + it in read(path) for it in ports))
-attempt("made a tunnel", lambda: fcntl.ioctl(os.open("/dev/net/tun", os.O_RDWR), TUNSETIFF, struct.pack("16sh22x", b"gb0", 2)))
+attempt(
+    "made a tunnel",
+    lambda: fcntl.ioctl(os.open("/dev/net/tun", os.O_RDWR), TUNSETIFF, struct.pack("16sh22x", b"gb0", 2)),
+)
 verdict()

@@ -25,7 +25,9 @@ def listens(address):
 
 ports = canary["ports"]
 attempt("the host's TCP port is taken here too", in_the_way, socket.AF_INET, socket.SOCK_STREAM, ("", ports["tcp4"]))
-attempt("the host's TCP6 port is taken here too", in_the_way, socket.AF_INET6, socket.SOCK_STREAM, ("::", ports["tcp6"]))
+attempt(
+    "the host's TCP6 port is taken here too", in_the_way, socket.AF_INET6, socket.SOCK_STREAM, ("::", ports["tcp6"])
+)
 attempt("the host's UDP port is taken here too", in_the_way, socket.AF_INET, socket.SOCK_DGRAM, ("", ports["udp4"]))
 attempt("the host's name is taken here too", in_the_way, socket.AF_UNIX, socket.SOCK_STREAM, "\0" + canary["abstract"])
 if canary["level"] == "landlock":

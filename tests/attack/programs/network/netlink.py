@@ -37,7 +37,9 @@ def listens(protocol):
 if canary["level"] == "landlock":
     attempt("a netlink socket", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, ROUTE).fileno() >= 0)
 attempt("interfaces besides lo", lambda: {name for _, name in socket.if_nameindex()} - FALLBACKS)
-attempt("an interface named eth", lambda: any(it in asks(RTM_GETLINK, DUMP) for it in (b"eth", b"enp", b"wlan", b"docker")))
+attempt(
+    "an interface named eth", lambda: any(it in asks(RTM_GETLINK, DUMP) for it in (b"eth", b"enp", b"wlan", b"docker"))
+)
 attempt("changed an interface", succeeds, RTM_NEWLINK, 0)
 attempt("made an address", succeeds, RTM_NEWADDR, CREATE)
 for protocol in (AUDIT, UEVENT, NETFILTER, XFRM, CONNECTOR):

@@ -36,7 +36,10 @@ for host in V6:
     attempt(f"TCP to {host}", connects, socket.AF_INET6, host, ports["tcp6"])
     attempt(f"TCP to {host}, IPv4 port", connects, socket.AF_INET6, host, ports["tcp4"])
 attempt("TCP fast open", fast_open, ports["tcp4"])
-attempt("MPTCP", lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).connect(("127.0.0.1", ports["tcp4"])) is None)
+attempt(
+    "MPTCP",
+    lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).connect(("127.0.0.1", ports["tcp4"])) is None,
+)
 if canary["level"] == "landlock":
     attempt("TCP without waiting", without_waiting, ports["tcp4"])
 verdict()

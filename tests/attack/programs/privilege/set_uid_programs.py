@@ -8,7 +8,12 @@ import glob
 import stat
 import subprocess
 
-ENVIRONMENTS = ({}, {"LD_PRELOAD": "libc.so.6"}, {"LD_LIBRARY_PATH": os.getcwd()}, {"GLIBC_TUNABLES": "glibc.malloc.check=1"})
+ENVIRONMENTS = (
+    {},
+    {"LD_PRELOAD": "libc.so.6"},
+    {"LD_LIBRARY_PATH": os.getcwd()},
+    {"GLIBC_TUNABLES": "glibc.malloc.check=1"},
+)
 
 
 def effective(command, environment):
@@ -34,7 +39,13 @@ marked = [it for it in programs if os.stat(it).st_mode & (stat.S_ISUID | stat.S_
 for program in {"/usr/bin/su", "/usr/bin/passwd", "/usr/bin/chsh", "/usr/bin/newgrp"} & set(marked):
     for extra in ENVIRONMENTS:
         attempt(f"{program} {extra}", effective, [program], extra)
-for command in (["passwd", "-S"], ["chage", "-l", "root"], ["chage", "-l", "gbtest"], ["sudo", "-n", "id"], ["pkexec", "id"]):
+for command in (
+    ["passwd", "-S"],
+    ["chage", "-l", "root"],
+    ["chage", "-l", "gbtest"],
+    ["sudo", "-n", "id"],
+    ["pkexec", "id"],
+):
     attempt(" ".join(command), reads_shadow, command)
 attempt("mount", lambda: subprocess.run(["mount", "-t", "tmpfs", "t", "."], capture_output=True).returncode == 0)
 verdict()

@@ -17,7 +17,9 @@ def timex(modes):
 
 for clock in (time.CLOCK_REALTIME, time.CLOCK_MONOTONIC, time.CLOCK_TAI, time.CLOCK_BOOTTIME):
     forbidden("clock_settime", clock, (ctypes.c_long * 2)(-1, -1))
-    attempt(f"adjusted clock {clock}", in_child, lambda it=clock: syscall("clock_adjtime", it, timex(ADJ_SETOFFSET)) >= 0)
+    attempt(
+        f"adjusted clock {clock}", in_child, lambda it=clock: syscall("clock_adjtime", it, timex(ADJ_SETOFFSET)) >= 0
+    )
 forbidden("settimeofday", (ctypes.c_long * 2)(-1, -1), 0)
 forbidden("settimeofday", 0, (ctypes.c_int * 2)(0, 0))
 attempt("adjusted the clock", in_child, lambda: syscall("adjtimex", timex(ADJ_SETOFFSET)) >= 0)

@@ -7,7 +7,21 @@ import ctypes
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-FAR = {1000, 1024, 4096, 65535, 1 << 20, 1 << 29, (1 << 31) - 1, -1, -2, -100, 1 << 31, (1 << 32) + 165, (1 << 63) + 165}
+FAR = {
+    1000,
+    1024,
+    4096,
+    65535,
+    1 << 20,
+    1 << 29,
+    (1 << 31) - 1,
+    -1,
+    -2,
+    -100,
+    1 << 31,
+    (1 << 32) + 165,
+    (1 << 63) + 165,
+}
 ALLOWED = {errno.ENOSYS, errno.EPERM, errno.EACCES}
 
 

@@ -11,6 +11,6 @@ forbidden("kexec_load", 0, 0, 0, 0)
 forbidden("kexec_load", 0, 1, 0, 0xFFFF)
 forbidden("kexec_file_load", -1, -1, 0, 0, 0)
 for path in ("/sbin/modprobe", "/usr/bin/kmod", "/sbin/insmod"):
-    road = ["gb-no-such-module"]
-    attempt(f"{path} works", in_child, lambda path=path: os.spawnv(os.P_WAIT, path, [path, "-n", *road]) == 0)
+    command = [path, "-n", "gb-no-such-module"]
+    attempt(f"{path} works", in_child, lambda it=command: os.spawnv(os.P_WAIT, it[0], it) == 0)
 verdict()

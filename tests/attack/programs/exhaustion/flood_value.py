@@ -1,0 +1,10 @@
+"""Return a value of 64 MB as the last expression.
+
+levels: namespaces landlock
+options: -t 3
+within: 5
+expect: ok | silent | error | limit memory | timeout
+"""
+
+verdict()
+"\0" * (64 << 20)

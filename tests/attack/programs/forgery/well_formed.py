@@ -1,0 +1,40 @@
+"""Answer for the runtime in frames that are well formed, and end with a failure.
+
+The exit status is the kernel's to tell, and code that has begun to run was not rejected.
+
+levels: namespaces landlock
+variants: success rejected types deep large
+options: -t 3
+within: 5
+expect: error | crashed
+exit: 5
+"""
+
+import json
+import stat
+import struct
+
+SUCCESS = {"status": "ok", "ok": True, "exit_code": 0, "has_value": True, "value": "FORGED", "error": None}
+FINDING = {"rule": "FORGED", "severity": "error", "message": "FORGED", "line": 1, "column": 1, "name": "FORGED"}
+KEYS = "isolation usage timings policy risk session limit files tool_calls outputs findings exit_code id"
+EVERYTHING = dict.fromkeys(KEYS.split(), "FORGED")
+ANSWERS = {
+    "success": json.dumps(SUCCESS),
+    "rejected": json.dumps({**SUCCESS, "status": "rejected", "findings": [FINDING], "exit_code": 126}),
+    "types": json.dumps(
+        {**EVERYTHING, "error": [1, {"type": 2}], "stdout": {}, "check_us": -(2**62), "has_value": "x"}
+    ),
+    "deep": '{"has_value": true, "value": ' + "[" * 2000 + "]" * 2000 + ', "exit_code": 1}',
+    "large": json.dumps({"has_value": True, "value": "x" * (3 << 20), "error": {"message": "y" * (1 << 19)}}),
+}
+
+
+DONE = 2
+answer = ANSWERS[canary["variant"]].encode()
+for fd in range(3, 256):
+    try:
+        if stat.S_ISSOCK(os.fstat(fd).st_mode):
+            os.write(fd, struct.pack("<II", DONE, len(answer)) + answer)
+    except OSError:
+        continue
+finish(5)
