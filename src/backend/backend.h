@@ -53,6 +53,8 @@ struct run_outcome {
 
 struct run_events {
     void *data;
+    /* The code is in its box and begins: what came before was waiting for a box. */
+    void (*started)(void *data);
     void (*output)(void *data, int stream, const char *bytes, size_t len);
     /* Last call. The run is gone when it returns. */
     void (*done)(void *data, const struct run_outcome *outcome);

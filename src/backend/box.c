@@ -136,10 +136,10 @@ static void note_event(struct host_box *box, const struct box_event *event)
 {
     switch (event->kind) {
     case BOX_READY:
-        if (box->state != BOX_MAKING)
-            break;
-        box->state = BOX_WAITING;
+        box->is_ready = true;
         box->setup_cpu_us = event->cpu_us;
+        if (box->state == BOX_MAKING)
+            box->state = BOX_WAITING;
         box->callbacks->ready(box->callbacks->data, box);
         break;
     case BOX_FAILED:
@@ -211,12 +211,13 @@ static void drain(struct host_box *box)
 
 static void end(struct host_box *box)
 {
-    if (box->state == BOX_RUNNING) {
+    bool ran = box->state == BOX_RUNNING;
+
+    if (ran && !box->setup_failed)
         drain(box);
-        box->state = BOX_OVER;
-        box->callbacks->ended(box->callbacks->data, box);
-    }
     box->state = BOX_OVER;
+    if (ran)
+        box->callbacks->ended(box->callbacks->data, box);
 }
 
 static void on_pid(evutil_socket_t fd, short what, void *data)

@@ -48,6 +48,7 @@ struct host_box {
     void *run; /* whoever uses it */
 
     /* what was seen */
+    bool is_ready; /* sealed, and reading */
     bool killed, setup_failed, forged;
     bool reported; /* init told how it ended: */
     enum box_end end;
@@ -74,7 +75,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
 /* The zygote made it: from now on it is a process to be waited for. Takes the pidfd. */
 int host_box_born(struct host_box *box, pid_t pid, int pidfd, struct gb_err *err) gb_nodiscard;
 
-/* Send the program. `in` is a descriptor for standard input, or -1. */
+/* Send the program; the box may still be being made. `in` is a descriptor for standard input, or -1. */
 int host_box_run(struct host_box *box, const json_t *program, int in,
                  const struct plan_watch *watch, struct gb_err *err) gb_nodiscard;
 

@@ -408,11 +408,16 @@ static int run_in(struct local *l, struct run *r, struct host_box *box, struct g
     return e;
 }
 
+static void run_started(struct run *r)
+{
+    r->started_us = clock_us();
+    r->events.started(r->events.data);
+}
+
 static void assign(struct local *l, struct run *r, struct host_box *box)
 {
     struct gb_err err;
 
-    r->started_us = clock_us();
     if (run_in(l, r, box, &err) < 0) {
         host_box_kill(box); /* it died while it waited; another will come */
         return;
@@ -421,6 +426,8 @@ static void assign(struct local *l, struct run *r, struct host_box *box)
     r->next = NULL;
     r->box = box;
     box->run = r;
+    if (box->is_ready)
+        run_started(r);
 }
 
 static void assign_waiting(struct local *l)
@@ -431,6 +438,8 @@ static void assign_waiting(struct local *l)
         next = r->next;
         r->shape = shape_of(l, &r->order);
         box = find_box(l, BOX_WAITING, &r->shape);
+        if (!box) /* the program can wait in the socket: the box is spared its warm-up */
+            box = find_box(l, BOX_MAKING, &r->shape);
         if (box)
             assign(l, r, box);
     }
@@ -499,6 +508,8 @@ static void on_ready(void *data, struct host_box *box)
         l->auto_level = (int)box->shape.level;
     l->deaths = 0;
     l->usual_refused = false;
+    if (box->run)
+        run_started(box->run);
     pump(l);
 }
 
@@ -568,10 +579,24 @@ static void on_refused(struct local *l, const struct box_shape *shape, const str
     pump(l);
 }
 
+/* Its box could not be made, so nothing of it ran: back to the head of the queue. */
+static void run_requeue(struct local *l, struct run *r)
+{
+    r->box = NULL;
+    r->next = l->queue;
+    l->queue = r;
+}
+
 static void on_ended(void *data, struct host_box *box)
 {
     struct local *l = data;
     struct run *r = box->run;
+
+    box->run = NULL;
+    if (!box->is_ready && !r->killed) {
+        run_requeue(l, r);
+        return; /* what happens next is decided when the box is gone */
+    }
     struct run_outcome o = outcome_of(r, box);
 
     for (size_t i = 0; i < SHAPES_MAX; i++) {
@@ -580,9 +605,21 @@ static void on_ended(void *data, struct host_box *box)
             plan->shape.host_network == box->shape.host_network)
             o.n_layers = plan_layers(&plan->composed.plan, o.layers);
     }
-    box->run = NULL;
     run_done(r, &o);
     (void)evtimer_add(l->on_pump, &at_once);
+}
+
+/* Free a box that never became a process. */
+static void unborn_free(struct local *l, struct host_box *box)
+{
+    struct run *r = box->run;
+
+    box_remove(l, box);
+    if (box->scratch)
+        (void)rmdir(box->scratch);
+    host_box_free(box);
+    if (r)
+        run_requeue(l, r);
 }
 
 static void on_gone(void *data, struct host_box *box)
@@ -592,7 +629,7 @@ static void on_gone(void *data, struct host_box *box)
     box_remove(l, box);
     if (box->scratch) /* init removed it, unless it was killed itself */
         (void)rmdir(box->scratch);
-    if (box->state == BOX_MAKING && !box->setup_failed) {
+    if (!box->is_ready && !box->setup_failed && !box->killed) {
         gb_err_set(&box->setup_err, GB_E_SYSTEM, 0, "a box ended before it was ready");
         box->setup_failed = true;
     }
@@ -637,10 +674,7 @@ static void on_box(void *data, uint64_t number, pid_t pid, int pidfd, const stru
     if (pid > 0 && pidfd >= 0 && host_box_born(box, pid, pidfd, &ignored) == 0)
         return; /* its end will be seen like any other */
     struct box_shape shape = box->shape;
-    box_remove(l, box);
-    if (box->scratch)
-        (void)rmdir(box->scratch);
-    host_box_free(box);
+    unborn_free(l, box);
     on_refused(l, &shape, err);
 }
 
@@ -667,12 +701,8 @@ static void on_died(void *data, const struct gb_err *err)
 
     for (struct host_box *box = l->boxes, *next; box; box = next) {
         next = box->next;
-        if (box->pid == 0) {
-            box_remove(l, box);
-            if (box->scratch)
-                (void)rmdir(box->scratch);
-            host_box_free(box);
-        }
+        if (box->pid == 0)
+            unborn_free(l, box);
     }
     l->info = NULL;
     l->gone = *err;
@@ -809,12 +839,8 @@ static void local_free(struct backend *b)
         for (struct host_box *box = l->boxes, *next; box; box = next) {
             next = box->next;
             born |= box->pid > 0;
-            if (box->pid == 0) {
-                box_remove(l, box);
-                if (box->scratch)
-                    (void)rmdir(box->scratch);
-                host_box_free(box);
-            }
+            if (box->pid == 0)
+                unborn_free(l, box);
         }
         if (born)
             (void)event_base_loop(l->base, EVLOOP_ONCE);

@@ -227,7 +227,13 @@ static void collect_killed(struct gb_job *job, const struct run_outcome *o)
 {
     char text[64];
 
-    (void)o;
+    if (job->stopped == STOP_TIMEOUT && o->started_us == 0) {
+        struct gb_err err;
+        gb_err_set(&err, GB_E_BUSY, 0, "no box was ready in time");
+        gb_err_hint(&err, "too much may be running at once, or what is preloaded takes too long");
+        result_failed(job, &err);
+        return;
+    }
     if (job->stopped != STOP_TIMEOUT) {
         set_status(job, "cancelled", EXIT_CANCELLED);
         set(job, "error", plain_error("cancelled", "cancelled by the caller"));

@@ -66,6 +66,22 @@ static enum verdict stage_approve(struct gb_job *job)
 
 /* ---- run ---- */
 
+static void arm(struct gb_job *job, uint64_t ms)
+{
+    struct timeval in = { .tv_sec = (time_t)(ms / 1000),
+                          .tv_usec = (suseconds_t)(ms % 1000 * 1000) };
+
+    (void)evtimer_add(job->on_timeout, &in);
+}
+
+/* Only now does the program's clock run: waiting for a box is not its doing. */
+static void on_started(void *data)
+{
+    struct gb_job *job = data;
+
+    arm(job, job->request.settings.timeout_ms);
+}
+
 static void on_output(void *data, int stream, const char *bytes, size_t len)
 {
     struct gb_job *job = data;
@@ -124,10 +140,9 @@ struct run_order order_of(const struct settings *s)
 static enum verdict stage_run(struct gb_job *job)
 {
     struct run_order order = order_of(&job->request.settings);
-    struct run_events events = { .data = job, .output = on_output, .done = on_done };
-    uint64_t ms = job->request.settings.timeout_ms;
-    struct timeval timeout = { .tv_sec = (time_t)(ms / 1000),
-                               .tv_usec = (suseconds_t)(ms % 1000 * 1000) };
+    struct run_events events = { .data = job, .started = on_started, .output = on_output,
+                                 .done = on_done };
+    enum { BOX_WAIT_MS = 60000 };
     struct backend *b = job->engine->backend;
     struct gb_err err = { 0 };
 
@@ -135,8 +150,10 @@ static enum verdict stage_run(struct gb_job *job)
     order.stdin_data = job->request.stdin_data;
     order.stdin_bytes = job->request.stdin_bytes;
     job->on_timeout = evtimer_new(job->engine->base, on_timeout, job);
-    if (job->on_timeout && evtimer_add(job->on_timeout, &timeout) == 0)
+    if (job->on_timeout) {
+        arm(job, BOX_WAIT_MS);
         job->run = b->ops->run(b, &order, &events, &err);
+    }
     if (job->run)
         return PASS;
     if (err.code == GB_OK)

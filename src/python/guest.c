@@ -15,6 +15,7 @@
 #include "python/guest.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -581,6 +582,13 @@ static void warm_up(void)
     PyErr_Clear();
 }
 
+static bool is_readable(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) > 0;
+}
+
 void guest_main(void *data, int chan, int ctl)
 {
     struct guest g = { .exit_code = 0 };
@@ -589,7 +597,8 @@ void guest_main(void *data, int chan, int ctl)
     PyOS_AfterFork_Child();
     reseed();
     add_workspace();
-    warm_up();
+    if (!is_readable(chan))
+        warm_up();
     box_ready(ctl);
     g.request = frame_read(chan);
     if (!g.request)

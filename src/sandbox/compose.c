@@ -29,14 +29,16 @@ enum {
  * too. */
 static const char *const system_dirs[] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 
-/* Of /etc only what programs need and no host should mind being read. */
+/* Of /etc only what programs need and no host should mind being read. Every one is a mount, and
+ * mounts are a good part of what a box costs, so the list is short. */
 static const char *const etc_files[] = {
-    "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone",
-    "locale.alias", "mime.types", "magic", "protocols", "services", "ssl/certs",
-    "ssl/openssl.cnf", "ca-certificates", "ca-certificates.conf", "fonts", "matplotlibrc",
-    "python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14",
-    "terminfo", "inputrc", "gitconfig", "debian_version", "os-release", "lsb-release",
+    "alternatives", "ld.so.cache", "localtime",  "mime.types", "protocols",  "services",
+    "fonts",        "gitconfig",   "python3.9",  "python3.10", "python3.11", "python3.12",
+    "python3.13",   "python3.14",  "os-release", "matplotlibrc",
 };
+
+/* And these where the box can reach a network. */
+static const char *const etc_network[] = { "resolv.conf", "ssl", "ca-certificates", "gai.conf" };
 
 static const char *const devices[] = { "null", "zero", "full", "random", "urandom" };
 
@@ -121,9 +123,9 @@ static void add_rlimit(struct builder *b, int resource, uint64_t value)
         p->rlimits[p->n_rlimits++] = (struct plan_rlimit){ resource, value };
 }
 
-static void add_system(struct builder *b, const char *name)
+/* A link is copied as a link; what it points to is in the box or it is not. */
+static void add_host_path(struct builder *b, const char *path)
 {
-    const char *path = keep(b, "/%s", name);
     char link[PATH_MAX];
     ssize_t n = readlink(path, link, sizeof(link) - 1);
 
@@ -132,14 +134,13 @@ static void add_system(struct builder *b, const char *name)
         add_op(b, (struct plan_op){ OP_SYMLINK, false, keep(b, "%s", link), path + 1 });
         return;
     }
-    if (access(path, F_OK) == 0)
+    if (access(path, R_OK) == 0)
         add_op(b, (struct plan_op){ OP_BIND, true, path, path + 1 });
 }
 
-static void add_etc(struct builder *b, const char *name)
+/* What a link points to is copied, under the link's name: resolv.conf often is one into /run. */
+static void add_bind(struct builder *b, const char *path)
 {
-    const char *path = keep(b, "/etc/%s", name);
-
     if (access(path, R_OK) == 0)
         add_op(b, (struct plan_op){ OP_BIND, true, path, path + 1 });
 }
@@ -163,13 +164,13 @@ static bool is_covered(const struct plan *p, const char *path)
 static void compose_root(struct builder *b, const struct plan_wish *wish)
 {
     for (size_t i = 0; i < ARRAY_LEN(system_dirs); i++)
-        add_system(b, system_dirs[i]);
+        add_host_path(b, keep(b, "/%s", system_dirs[i]));
     for (size_t i = 0; i < ARRAY_LEN(fixed_ops); i++)
         add_op(b, fixed_ops[i]);
     for (size_t i = 0; i < ARRAY_LEN(etc_files); i++)
-        add_etc(b, etc_files[i]);
-    if (wish->host_network)
-        add_etc(b, "resolv.conf");
+        add_host_path(b, keep(b, "/etc/%s", etc_files[i]));
+    for (size_t i = 0; wish->host_network && i < ARRAY_LEN(etc_network); i++)
+        add_bind(b, keep(b, "/etc/%s", etc_network[i]));
     for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
         const char *path = keep(b, "/dev/%s", devices[i]);
         add_op(b, (struct plan_op){ OP_DEVICE, false, path, path + 1 });
@@ -204,8 +205,8 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
         add_rule(b, keep(b, "/etc/%s", etc_files[i]), landlock_read_access());
     for (size_t i = 0; !rooted && i < wish->n_visible; i++)
         add_rule(b, keep(b, "%s", wish->visible[i]), landlock_read_access());
-    if (!rooted && wish->host_network)
-        add_rule(b, "/etc/resolv.conf", landlock_read_access());
+    for (size_t i = 0; !rooted && wish->host_network && i < ARRAY_LEN(etc_network); i++)
+        add_rule(b, keep(b, "/etc/%s", etc_network[i]), landlock_read_access());
     for (size_t i = 0; i < ARRAY_LEN(devices); i++)
         add_rule(b, keep(b, "/dev/%s", devices[i]), landlock_device_access());
     if (rooted) {

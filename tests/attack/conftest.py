@@ -1,7 +1,8 @@
 """Every attack is made on every level, by root and by an ordinary user. Nothing here is ever skipped."""
 
-import harness
 import pytest
+
+import harness
 
 
 @pytest.fixture(scope="session")

@@ -232,7 +232,7 @@ class Snapshot:
 
     def new_names(self, directories):
         now = listing(directories)
-        return sorted(f"{where}: {it}" for where in now for it in now[where] - self.names.get(where, set()))
+        return sorted(os.path.join(where, it) for where in now for it in now[where] - self.names.get(where, set()))
 
 
 def listing(directories):
@@ -287,7 +287,7 @@ class Host:
         """An empty directory of the user's."""
         path = Path(self.base, name)
         shutil.rmtree(path, ignore_errors=True)
-        path.mkdir()
+        path.mkdir(exist_ok=True)
         if name in ("ro", "rw"):
             (path / "file").write_text("as it was\n")
             os.chown(path / "file", self.user.uid, self.user.gid)
@@ -365,11 +365,19 @@ class Host:
     def snapshot(self):
         return Snapshot(listing(self.watched), mounts(), descendants())
 
+    def could_be_ours(self, path):
+        """Whether a new file may come from a run: other accounts of the host are at work, too."""
+        try:
+            owner = os.lstat(path).st_uid
+        except OSError:
+            return False
+        return owner == self.user.uid or owner not in {it.pw_uid for it in pwd.getpwall()}
+
     def left(self, before, mark):
         """What a run has left on the host. What is on its way out gets a moment."""
         said = []
-        names = before.new_names(self.watched)
-        if until(lambda: set(names) & set(before.new_names(self.watched)), 1.5 if names else 0):
+        names = [it for it in before.new_names(self.watched) if self.could_be_ours(it)]
+        if until(lambda: [it for it in names if os.path.lexists(it)], 1.5):
             said.append(f"files were left: {names[:5]}")
         processes = until(lambda: descendants() - before.processes, 1)
         if processes:
@@ -406,8 +414,7 @@ class Host:
         outcome.complaints += self.left(before, mark)
         outcome.complaints += self.complaints()
         outcome.complaints += [f"{it} was changed" for it in kept if tree(places[it]) != kept[it]]
-        outcome.complaints += [f"{it} holds the secret" for it in self.holding(out, rw)]
-        outcome.complaints += [f"{it} was made set-uid" for it in self.set_uid(rw)]
+        outcome.complaints += self.smuggled(out, rw)
         return outcome
 
     def unprotected(self, program, variant):
@@ -468,16 +475,23 @@ class Host:
             said.append(f"the call took {seconds:.1f} s")
         return Outcome(process.returncode, stdout, stderr, seconds, said)
 
-    def holding(self, *directories):
-        """Files below these directories that hold the secret or lead to it."""
-        for directory in directories:
-            for path in directory.rglob("*"):
-                if path.is_file() and self.secret.encode() in path.read_bytes():
-                    yield path
+    def smuggled(self, out, rw):
+        """What a run may not leave in its output directory and in a writable mount."""
+        for path in files_below(out, rw):
+            link = os.path.islink(path)
+            if link and path.startswith(str(out)):
+                yield f"{path} is a link"
+            elif not link and os.path.isfile(path):
+                if os.lstat(path).st_mode & 0o6000:
+                    yield f"{path} was made set-uid"
+                if self.secret.encode() in Path(path).read_bytes():
+                    yield f"{path} holds the secret"
 
-    @staticmethod
-    def set_uid(directory):
-        return [it for it in directory.rglob("*") if not it.is_symlink() and it.stat().st_mode & 0o6000]
+
+def files_below(*directories):
+    for directory in directories:
+        for where, folders, names in os.walk(directory):
+            yield from (os.path.join(where, it) for it in folders + names)
 
 
 @contextlib.contextmanager

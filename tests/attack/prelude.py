@@ -182,11 +182,11 @@ def crowd(count, fill):
             pass
         return None in held.values()
 
-    end = time.monotonic() + 1.5
+    end = time.monotonic() + 1.2
     while look() and time.monotonic() < end:
         time.sleep(0.05)
     if held:
-        time.sleep(0.8)  # whoever counts gets the time to notice
+        time.sleep(0.6)  # whoever counts gets the time to notice
         look()
     return sum(size or 0 for size in held.values())
 

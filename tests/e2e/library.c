@@ -194,6 +194,15 @@ static long resident_kb(void)
     return end ? strtol(end, NULL, 10) * sysconf(_SC_PAGESIZE) / 1024 : -1;
 }
 
+/* Boxes of the last runs may still be going, and those for the next coming. */
+static void settle(struct gb_engine *engine)
+{
+    while (gb_waiting(engine) < 2)
+        gb_step(engine, 10);
+    for (int i = 0; i < 20; i++)
+        gb_step(engine, 20);
+}
+
 static int growth(long runs)
 {
     struct gb_engine *engine = engine_for("engine", NULL);
@@ -208,6 +217,7 @@ static int growth(long runs)
         /* The pool refills beside the runs: let it come to rest before looking. */
         if (i == runs / 10 || i == runs - 1) {
             (void)gb_step(engine, 500);
+            settle(engine);
             printf("at {\"runs\": %ld, \"descriptors\": %d, \"kb\": %ld, \"waiting\": %d}\n", i + 1,
                    count_descriptors(), resident_kb(), gb_waiting(engine));
         }

@@ -1,7 +1,7 @@
 """Return a value of 64 MB as the last expression.
 
 levels: namespaces landlock
-options: -t 3
+options: -t 1.5
 within: 5
 expect: ok | silent | error | limit memory | timeout
 """

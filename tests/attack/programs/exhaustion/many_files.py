@@ -6,7 +6,7 @@ within: 20
 expect: ok | limit disk | limit memory | error | crashed
 """
 
-MANY = 250_000
+MANY = 120_000
 count = 0
 try:
     for folder in range(MANY // 1000):

@@ -17,7 +17,7 @@ try:
 except (RuntimeError, MemoryError):
     pass
 if count > 64:
+    time.sleep(1)
     escapes.append(f"{count} threads")
-sys.stdout.flush()
 verdict()
 finish(0)
