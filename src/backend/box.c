@@ -1,5 +1,5 @@
 /*
- * A run ends when everything in its box is dead, and only then. Init says so, or, should it have
+ * A run ends when everything in its box is killed, and only then. Init says so, or, should it have
  * been killed itself, its own death does: the kernel has then killed the rest. The last look into
  * sockets and pipes comes after, so nothing written is lost and nobody who still holds a pipe open
  * can keep us waiting. Init's own exit takes its namespaces down, which is slow; nobody waits for

@@ -16,6 +16,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -582,6 +584,25 @@ static void warm_up(void)
     PyErr_Clear();
 }
 
+/* Taking a whole interpreter's memory apart costs as much as running a small program in it. A
+ * process that shares the memory and does nothing lets this one exit without doing so; init kills
+ * it with the rest of the box, and by then the answer is out. */
+static int undertake(void *data)
+{
+    (void)data;
+    while (pause() < 0)
+        ;
+    return 0;
+}
+
+static _Noreturn void leave(int status)
+{
+    static _Alignas(16) char stack[8192];
+
+    (void)clone(undertake, stack + sizeof(stack), CLONE_VM | CLONE_PARENT | SIGCHLD, NULL);
+    _exit(status); /* without it, if it could not be made: only slower */
+}
+
 static bool is_readable(int fd)
 {
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -609,7 +630,7 @@ void guest_main(void *data, int chan, int ctl)
     finish();
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
     frame_write(chan, g.answer);
-    _exit(g.exit_code);
+    leave(g.exit_code);
 }
 
 int guest_run_bare(const char *code)

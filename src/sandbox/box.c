@@ -218,19 +218,32 @@ static void kill_tree(const struct init *in)
     }
 }
 
-/* Kill and reap the rest, tell the engine, clean up, go. The engine hears of it before init's own
- * exit, which takes the namespaces down and is slow. */
+/* Kill the rest, tell the engine, reap, clean up, go. The engine hears of it when nothing in the
+ * box can run another instruction; taking down its memory and namespaces is slow, and nobody needs
+ * to wait for that. */
 static _Noreturn void init_end(const struct init *in, struct box_event *event)
 {
-    kill_tree(in);
+    if (in->plan->level >= LEVEL_LANDLOCK)
+        (void)kill(-1, SIGKILL);
+    else
+        kill_tree(in);
     event->kind = BOX_ENDED;
     (void)getrusage(RUSAGE_CHILDREN, &event->usage);
     tell(in->ctl, event);
+    kill_tree(in);
     if (in->scratch >= 0) {
         fd_empty_dir(in->scratch);
         (void)rmdir(in->plan->scratch);
     }
     _exit(0);
+}
+
+/* The main process has been told to die, or was never seen to: its account is wanted too. */
+static void reap_guest(const struct init *in)
+{
+    (void)kill(in->guest, SIGKILL);
+    while (waitpid(in->guest, NULL, __WALL) < 0 && errno == EINTR)
+        ;
 }
 
 static void init_reap(const struct init *in)
@@ -253,6 +266,7 @@ static void init_obey(struct init *in)
 
     if (n != (ssize_t)sizeof(order) || order.kind != BOX_WATCH) {
         struct box_event event = { .end = END_TOLD };
+        reap_guest(in);
         init_end(in, &event); /* the engine wants it, or is gone */
     }
     in->watching = true;
@@ -269,6 +283,7 @@ static void init_look(struct init *in)
         in->next_look_us = clock_us() + (int64_t)event.sample.next_ms * 1000;
         return;
     }
+    reap_guest(in);
     init_end(in, &event);
 }
 

@@ -15,7 +15,7 @@
 enum box_event_kind {
     BOX_READY,  /* set up and sealed; the guest waits for a request */
     BOX_FAILED, /* could not be set up: err says why */
-    BOX_ENDED   /* every process of the box but init is dead and reaped */
+    BOX_ENDED   /* the main process is dead and reaped, every other but init killed */
 };
 
 enum box_end {
