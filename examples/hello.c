@@ -33,7 +33,9 @@ static double call_ms(struct gb_engine *engine, const char *request)
 
 int main(void)
 {
-    enum { CALLS = 20 };
+    enum {
+        CALLS = 20
+    };
     struct gb_engine *engine;
     char *error = NULL, *result;
     double best = 1e9;

@@ -16,13 +16,15 @@ struct backend;
 struct run;
 
 /* AUTO is no level: the strongest of namespaces and landlock that this host lets us make. */
-enum { ISOLATION_AUTO = -1 };
+enum {
+    ISOLATION_AUTO = -1
+};
 
 struct run_order {
     int isolation; /* enum plan_level or ISOLATION_AUTO */
     bool host_network;
     struct plan_limits limits;
-    const json_t *program; /* what the guest gets: code, inputs, argv, ...; borrowed */
+    const json_t *program;  /* what the guest gets: code, inputs, argv, ...; borrowed */
     const void *stdin_data; /* borrowed */
     size_t stdin_bytes;
 };
@@ -47,8 +49,8 @@ struct run_outcome {
     size_t n_layers;
     struct rusage usage;
     int64_t setup_cpu_us; /* of it, what the box had used before it saw the code */
-    int64_t started_us; /* when the code went into the box; 0 if it never did */
-    int64_t ended_us;   /* when its last process was gone */
+    int64_t started_us;   /* when the code went into the box; 0 if it never did */
+    int64_t ended_us;     /* when its last process was gone */
 };
 
 struct run_events {

@@ -267,8 +267,9 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
                               .callbacks = callbacks };
     *ret_far = (struct box_far){ ctl[1], chan[1], out[1], errs[1] };
     gb_buf_init(&box->in, sizeof(struct frame) + FRAME_MAX + PIECE);
-    ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(chan[0], F_SETFL, O_NONBLOCK) == 0 &&
-         fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&
+    ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 &&
+         fcntl(chan[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 &&
+         fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&
          watch_fd(base, ctl[0], on_ctl, box, &box->on_ctl) == 0 &&
          watch_fd(base, chan[0], on_chan, box, &box->on_chan) == 0 &&
          watch_fd(base, out[0], on_out, box, &box->on_out) == 0 &&
@@ -346,8 +347,8 @@ void host_box_kill(struct host_box *box)
 
 void host_box_free(struct host_box *box)
 {
-    struct event *events[] = { box->on_pid, box->on_ctl, box->on_chan,
-                               box->on_out, box->on_err, box->on_watch, box->on_late };
+    struct event *events[] = { box->on_pid, box->on_ctl,   box->on_chan, box->on_out,
+                               box->on_err, box->on_watch, box->on_late };
     int fds[] = { box->pidfd, box->ctl, box->chan, box->out, box->err };
 
     for (size_t i = 0; i < ARRAY_LEN(events); i++)

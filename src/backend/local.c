@@ -24,6 +24,7 @@
 #include "backend/box.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "python/protocol.h"
 #include "python/zygote.h"
@@ -73,7 +74,7 @@ struct local {
     bool oneshot, oneshot_made;
     bool freeing;
     struct run_order usual;
-    int auto_level; /* what auto came to mean: a level, or ISOLATION_AUTO while unknown */
+    int auto_level;     /* what auto came to mean: a level, or ISOLATION_AUTO while unknown */
     bool usual_refused; /* the last box of the usual shape could not be made: none is made ahead */
     struct gb_err refusal;
     unsigned deaths;
@@ -94,14 +95,9 @@ static void pump(struct local *l);
 
 static void run_free(struct run *r)
 {
-    union {
-        const json_t *in;
-        json_t *out;
-    } program = { .in = r->order.program };
-
     if (r->on_end)
         event_free(r->on_end);
-    json_decref(program.out);
+    json_decref(json_shared(r->order.program));
     gb_closep(&r->stdin_fd);
     free(r);
 }
@@ -288,8 +284,11 @@ static int order_box(struct local *l, struct host_box *box, const struct box_far
     gb_buf_done(&packed);
     if (plan < 0)
         return -1;
-    int fds[ORDER_FDS] = { [ORDER_PLAN] = plan, [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
-                           [ORDER_OUT] = far->out, [ORDER_ERR] = far->err };
+    int fds[ORDER_FDS] = { [ORDER_PLAN] = plan,
+                           [ORDER_CTL] = far->ctl,
+                           [ORDER_CHAN] = far->chan,
+                           [ORDER_OUT] = far->out,
+                           [ORDER_ERR] = far->err };
     return zygote_order(l->zygote, box->number, len, fds, err);
 }
 
@@ -350,37 +349,43 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
 static struct plan_watch watch_of(const struct run *r)
 {
     const struct plan_limits *limits = &r->order.limits;
-    struct plan_watch w = { .memory_bytes = limits->memory_bytes, .cpu_ms = limits->cpu_ms };
+    struct plan_watch w = { 0 };
 
-    if (r->shape.level < LEVEL_NAMESPACES && r->shape.level > LEVEL_NONE) {
+    if (r->shape.level == LEVEL_NONE)
+        return w;
+    w.memory_bytes = limits->memory_bytes;
+    w.cpu_ms = limits->cpu_ms;
+    if (r->shape.level < LEVEL_NAMESPACES) {
         w.processes = limits->processes;
         w.disk_bytes = limits->disk_bytes;
         w.inodes = limits->inodes;
     }
-    return r->shape.level == LEVEL_NONE ? (struct plan_watch){ 0 } : w;
+    return w;
+}
+
+static void add_rlimit(json_t *list, int resource, uint64_t value)
+{
+    json_array_append_new(list, json_pack("[i,I]", resource, (json_int_t)value));
 }
 
 /* Limits below those that the box was made with, as the guest sets them. */
 static json_t *rlimits_of(const struct local *l, const struct run *r)
 {
     const struct plan_limits *want = &r->order.limits, *have = &l->usual.limits;
-    uint64_t extra = r->shape.level == LEVEL_NAMESPACES ? 1 : 0;
+    uint64_t init = r->shape.level == LEVEL_NAMESPACES ? 1 : 0;
     json_t *list = json_array();
 
     if (r->shape.level == LEVEL_NONE)
         return list;
     if (want->memory_bytes != have->memory_bytes)
-        json_array_append_new(list, json_pack("[i,I]", RLIMIT_DATA,
-                                              (json_int_t)(want->memory_bytes * 2)));
-    if (want->processes != have->processes && (extra == 1 || geteuid() == 0))
-        json_array_append_new(list, json_pack("[i,I]", RLIMIT_NPROC,
-                                              (json_int_t)(want->processes + extra)));
+        add_rlimit(list, RLIMIT_DATA, want->memory_bytes * 2);
+    /* Without a user of its own the watcher alone counts. */
+    if (want->processes != have->processes && (init == 1 || geteuid() == 0))
+        add_rlimit(list, RLIMIT_NPROC, want->processes + init);
     if (want->open_files != have->open_files)
-        json_array_append_new(list, json_pack("[i,I]", RLIMIT_NOFILE,
-                                              (json_int_t)want->open_files));
+        add_rlimit(list, RLIMIT_NOFILE, want->open_files);
     if (want->cpu_ms != have->cpu_ms)
-        json_array_append_new(list, json_pack("[i,I]", RLIMIT_CPU,
-                                              (json_int_t)(want->cpu_ms + 999) / 1000));
+        add_rlimit(list, RLIMIT_CPU, (want->cpu_ms + 999) / 1000);
     return list;
 }
 
@@ -394,7 +399,7 @@ static void point_into_scratch(json_t *env, const char *scratch)
 static int run_in(struct local *l, struct run *r, struct host_box *box, struct gb_err *err)
 {
     struct plan_watch watch = watch_of(r);
-    json_t *program = json_copy((json_t *)(uintptr_t)r->order.program);
+    json_t *program = json_copy(json_shared(r->order.program));
     json_t *env = json_object_get(program, "env");
     int e;
 
@@ -553,8 +558,9 @@ static struct run_outcome outcome_of(const struct run *r, const struct host_box 
 /* Is it the host that says no, or only bad luck? */
 static bool is_refusal(const struct gb_err *err)
 {
-    static const int answers[] = { EPERM, EACCES, EINVAL, ENOSYS, ENOSPC, EUSERS, ENODEV,
-                                   EOPNOTSUPP };
+    static const int answers[] = {
+        EPERM, EACCES, EINVAL, ENOSYS, ENOSPC, EUSERS, ENODEV, EOPNOTSUPP
+    };
 
     for (size_t i = 0; i < ARRAY_LEN(answers); i++)
         if (err->code == GB_E_NO_ISOLATION && err->sys == answers[i])
@@ -717,8 +723,9 @@ static int zygote_begin(struct local *l, struct gb_err *err)
                                      .preload = l->preload,
                                      .env = l->env,
                                      .warm = !l->oneshot };
-    struct zygote_callbacks callbacks = { .data = l, .hello = on_hello, .box = on_box,
-                                          .died = on_died };
+    struct zygote_callbacks callbacks = {
+        .data = l, .hello = on_hello, .box = on_box, .died = on_died
+    };
 
     return zygote_new(l->base, &spec, &callbacks, &l->zygote, err);
 }
@@ -737,7 +744,7 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
         return NULL;
     }
     *r = (struct run){ .local = l, .order = *order, .events = *events, .stdin_fd = -1 };
-    r->order.program = json_incref((json_t *)(uintptr_t)order->program);
+    r->order.program = json_incref(json_shared(order->program));
     r->on_end = evtimer_new(l->base, on_end, r);
     if (order->stdin_bytes > 0)
         r->stdin_fd = fd_sealed("stdin", order->stdin_data, order->stdin_bytes);
@@ -764,7 +771,6 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
 
 static void local_kill(struct run *r)
 {
-
     r->killed = true;
     if (r->box)
         host_box_kill(r->box);
@@ -890,8 +896,9 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                          .oneshot = spec->oneshot,
                          .usual = spec->usual,
                          .auto_level = ISOLATION_AUTO };
-    l->callbacks = (struct box_callbacks){ .data = l, .ready = on_ready, .output = on_output,
-                                           .ended = on_ended, .gone = on_gone };
+    l->callbacks = (struct box_callbacks){
+        .data = l, .ready = on_ready, .output = on_output, .ended = on_ended, .gone = on_gone
+    };
     l->extension_dir = strdup(spec->extension_dir);
     l->on_respawn = evtimer_new(spec->base, on_respawn, l);
     l->on_pump = evtimer_new(spec->base, on_pump, l);

@@ -14,5 +14,4 @@ struct local_spec {
 };
 
 /* Starts the interpreter; does not wait for it. */
-int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err *err)
-    gb_nodiscard;
+int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err *err) gb_nodiscard;

@@ -201,7 +201,9 @@ static int sweep(int dirfd)
 void fd_empty_dir(int dirfd)
 {
     int here = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
-    enum { ROUNDS_MAX = 200000 }; /* several times the inodes that a box may have */
+    enum {
+        ROUNDS_MAX = 200000
+    }; /* several times the inodes that a box may have */
     size_t depth = 0;
 
     for (int round = 0; here >= 0 && round < ROUNDS_MAX; round++) {

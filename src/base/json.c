@@ -35,11 +35,7 @@ static int digits_needed(json_t *json)
 
 char *json_text(const json_t *json)
 {
-    union {
-        const json_t *in;
-        json_t *out; /* jansson's iterators take no const; they change nothing */
-    } cast = { .in = json };
-    size_t digits = (size_t)digits_needed(cast.out);
+    size_t digits = (size_t)digits_needed(json_shared(json));
 
     return json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
 }

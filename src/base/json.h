@@ -5,6 +5,18 @@
  * caller frees it; NULL only when memory ran out. */
 char *json_text(const json_t *json);
 
+/* jansson takes references and iterates through pointers that are not const, and changes nothing
+ * but the count. */
+static inline json_t *json_shared(const json_t *json)
+{
+    union {
+        const json_t *in;
+        json_t *out;
+    } cast = { .in = json };
+
+    return cast.out;
+}
+
 static inline void gb_json_decrefp(json_t **json)
 {
     json_decref(*json);

@@ -49,8 +49,7 @@ static void print_layers(const struct view *v, const json_t *layers)
 
     if (json_array_size(layers) > 0)
         fputs("\nLayers\n", v->out);
-    json_array_foreach(layers, i, layer)
-    {
+    json_array_foreach (layers, i, layer) {
         const char *cause = get(layer, "cause");
         const char *fix = get(layer, "fix");
 
@@ -80,8 +79,9 @@ static void print_tests(const struct view *v, const json_t *tests)
 
     if (json_array_size(tests) > 0)
         fputs("\nSelf-test: forbidden things, tried from inside a box\n", v->out);
-    json_array_foreach(tests, i, test) print_line(v, json_is_true(json_object_get(test, "held")),
-                                                  get(test, "name"), get(test, "detail"));
+    json_array_foreach (tests, i, test)
+        print_line(v, json_is_true(json_object_get(test, "held")), get(test, "name"),
+                   get(test, "detail"));
 }
 
 static void print_verdict(const struct view *v, const json_t *report)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,12 +81,8 @@ static int check_choice(const struct word *w, struct gb_err *err)
         if (n == len && memcmp(c, w->text, n) == 0)
             return 0;
         if (used + n + 3 < sizeof(list)) {
-            memcpy(list + used, c, n);
-            used += n;
-            if (c[n]) {
-                memcpy(list + used, ", ", 2);
-                used += 2;
-            }
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%.*s%s", (int)n, c,
+                                     c[n] ? ", " : "");
         }
         c += n;
     }

@@ -95,7 +95,8 @@ static void print_rejected(FILE *f, const json_t *result, const struct report *r
 
     if (json_array_size(findings) == 0)
         print_error(f, json_object_get(result, "error"), "rejected");
-    json_array_foreach(findings, i, finding) print_finding(f, finding, r->filename);
+    json_array_foreach (findings, i, finding)
+        print_finding(f, finding, r->filename);
 }
 
 static void print_timeout(FILE *f, const json_t *result, const struct report *r)

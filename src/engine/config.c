@@ -12,7 +12,10 @@
 #include "base/own.h"
 #include "sandbox/compose.h"
 
-enum { POOL_DEFAULT = 2, POOL_MAX = 64 };
+enum {
+    POOL_DEFAULT = 2,
+    POOL_MAX = 64
+};
 
 /* Loaded once into a warm interpreter, because programs often use them and importing asyncio
  * costs more than starting Python. */
@@ -156,7 +159,7 @@ static int find_extension(struct config *c, struct gb_err *err)
 
     if (c->extension_dir)
         return 0;
-    if (dladdr((void *)(uintptr_t)config_init, &info) != 0 && realpath(info.dli_fname, path)) {
+    if (dladdr(keys, &info) != 0 && realpath(info.dli_fname, path)) {
         char *slash = strrchr(path, '/');
         *slash = '\0';
         for (size_t i = 0; i < ARRAY_LEN(below); i++) {
@@ -167,8 +170,9 @@ static int find_extension(struct config *c, struct gb_err *err)
             }
         }
     }
-    (void)gb_fail(err, GB_E_NO_INTERPRETER, 0, "the interpreter extension _glovebox.abi3.so is "
-                                               "not beside libglovebox.so");
+    (void)gb_fail(err, GB_E_NO_INTERPRETER, 0,
+                  "the interpreter extension _glovebox.abi3.so is "
+                  "not beside libglovebox.so");
     return gb_fail_hint(err, "run 'make', or 'make install' again");
 }
 

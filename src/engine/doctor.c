@@ -21,8 +21,8 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "engine/job.h"
-#include "selftest_py.h"
 #include "sandbox/landlock.h"
+#include "selftest_py.h"
 
 /* ---- probes: 0, or the errno that the kernel gave; each runs in a child of its own ---- */
 
@@ -184,13 +184,13 @@ static json_t *layer_json(size_t i)
 
     if (e != 0) {
         struct cause cause = layers[i].cause(e);
-        json_object_set_new(json, "cause", json_sprintf("%s (%s)", cause.why,
-                                                        strerrordesc_np(e)));
+        json_object_set_new(json, "cause", json_sprintf("%s (%s)", cause.why, strerrordesc_np(e)));
         json_object_set_new(json, "fix", cause.fix[0] ? json_string(cause.fix) : json_null());
     } else if (layers[i].probe == probe_landlock) {
         uint32_t abi = landlock_abi(&e);
-        json_object_set_new(json, "detail", json_sprintf("%s (ABI %u; isolation 'landlock' needs 6)",
-                                                         layers[i].detail, abi));
+        json_object_set_new(
+            json, "detail",
+            json_sprintf("%s (ABI %u; isolation 'landlock' needs 6)", layers[i].detail, abi));
     }
     return json;
 }
@@ -208,8 +208,8 @@ static json_t *layers_json(void)
 
 static json_t *self_test(struct gb_engine *engine)
 {
-    auto_json json_t *request = json_pack("{s:s,s:s}", "code", selftest_text, "filename",
-                                          "selftest.py");
+    auto_json json_t *request =
+        json_pack("{s:s,s:s}", "code", selftest_text, "filename", "selftest.py");
     auto_free char *text = json_text(request);
     auto_free char *result = text ? gb_run(engine, text) : NULL;
 
@@ -238,8 +238,8 @@ char *doctor_report(struct gb_engine *engine)
     auto_json json_t *result = self_test(engine);
     json_t *attempts = json_object_get(result, "value");
     json_t *error = json_object_get(result, "error");
-    const char *level = json_string_value(
-        json_object_get(json_object_get(result, "isolation"), "level"));
+    const char *level =
+        json_string_value(json_object_get(json_object_get(result, "isolation"), "level"));
     struct utsname host = { 0 };
     auto_json json_t *report = NULL;
 

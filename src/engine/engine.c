@@ -14,7 +14,9 @@
 #include "engine/job.h"
 #include "engine/result.h"
 
-enum { EXPLAIN_WAIT_MS = 20000 };
+enum {
+    EXPLAIN_WAIT_MS = 20000
+};
 
 const char *gb_version(void)
 {
@@ -158,9 +160,9 @@ char *gb_run(struct gb_engine *engine, const char *request)
 
 static char *failed_text(const struct gb_err *err)
 {
-    auto_json json_t *json = json_pack("{s:s,s:i,s:{s:s,s:s,s:s}}", "status", "failed", "exit_code",
-                                       125, "error", "type", gb_code_name(err->code), "message",
-                                       err->msg, "hint", err->hint);
+    auto_json json_t *json =
+        json_pack("{s:s,s:i,s:{s:s,s:s,s:s}}", "status", "failed", "exit_code", 125, "error",
+                  "type", gb_code_name(err->code), "message", err->msg, "hint", err->hint);
     return json_text(json);
 }
 
@@ -216,8 +218,7 @@ static void prefer_interpreter(json_t *env, const char *python)
     const char *slash = python ? strrchr(python, '/') : NULL;
     const char *path = json_string_value(json_object_get(env, "PATH"));
 
-    if (slash && slash > python && python[0] == '/' && path &&
-        strncmp(python, "/usr/bin/", 9) != 0)
+    if (slash && slash > python && python[0] == '/' && path && strncmp(python, "/usr/bin/", 9) != 0)
         json_object_set_new(env, "PATH",
                             json_sprintf("%.*s:%s", (int)(slash - python), python, path));
 }

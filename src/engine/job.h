@@ -17,7 +17,7 @@ struct gb_engine {
     int n_jobs;
     int wake_fd; /* eventfd */
     struct event *on_wake;
-    struct event *on_later;   /* delivers jobs that ended before they ran */
+    struct event *on_later; /* delivers jobs that ended before they ran */
     bool freeing;
 };
 

@@ -80,13 +80,14 @@ void output_add(struct output *o, const char *bytes, size_t len)
 /* Copy as UTF-8; a byte that is none becomes U+FFFD. Returns the end of what was written. */
 static char *copy_utf8(char *to, const char *from, size_t len)
 {
+    static const char replacement[] = { '\xef', '\xbf', '\xbd' };
     const unsigned char *s = (const unsigned char *)from;
 
     for (size_t i = 0; i < len;) {
         unsigned n = utf8_char_len(s + i, len - i);
         if (n == 1 && s[i] >= 0x80) {
-            memcpy(to, "\xef\xbf\xbd", 3);
-            to += 3;
+            memcpy(to, replacement, sizeof(replacement));
+            to += sizeof(replacement);
         } else {
             memcpy(to, from + i, n);
             to += n;

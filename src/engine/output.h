@@ -7,8 +7,8 @@
 
 struct output {
     size_t limit;
-    uint64_t total;           /* bytes that came */
-    char *head;               /* the first limit - limit / 2 bytes; allocated as they come */
+    uint64_t total; /* bytes that came */
+    char *head;     /* the first limit - limit / 2 bytes; allocated as they come */
     size_t head_len, head_cap;
     char *tail;               /* a ring of the last limit / 2 bytes that did not fit there */
     size_t tail_len, tail_at; /* tail_at: where the next byte goes */

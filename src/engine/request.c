@@ -67,8 +67,8 @@ static int take_code_base64(struct request *r, const char *key, json_t *value, s
     if (len > CODE_MAX)
         return too_large("code", len, CODE_MAX, err);
     r->bad_byte = utf8_first_bad(bytes, len);
-    json_object_set_new(r->program, "code", r->bad_byte < 0 ? json_stringn(bytes, len)
-                                                           : json_string(""));
+    json_object_set_new(r->program, "code",
+                        r->bad_byte < 0 ? json_stringn(bytes, len) : json_string(""));
     return 0;
 }
 
@@ -124,10 +124,10 @@ static int take_argv(struct request *r, const char *key, json_t *value, struct g
 static bool is_name(const char *text)
 {
     static const char *const keywords[] = {
-        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
-        "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global",
-        "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return",
-        "try", "while", "with", "yield",
+        "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+        "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+        "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+        "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",
     };
     size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 

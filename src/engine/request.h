@@ -4,7 +4,10 @@
 
 #include "engine/config.h"
 
-enum { CODE_MAX = 1 << 20, STDIN_MAX = 64 << 20 };
+enum {
+    CODE_MAX = 1 << 20,
+    STDIN_MAX = 64 << 20
+};
 
 struct request {
     json_t *json;    /* the whole; the pointers below look into it */

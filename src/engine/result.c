@@ -36,10 +36,9 @@ json_t *result_new(const json_t *id)
 
     if (id)
         json_object_set_new(r, "id", json_deep_copy(id));
-    result_update(r, json_pack("{s:s,s:i,s:s,s:s,s:b,s:b,s:i,s:i}", "status", "failed",
-                                    "exit_code", EXIT_FAILED, "stdout", "", "stderr", "",
-                                    "stdout_truncated", 0, "stderr_truncated", 0, "stdout_bytes", 0,
-                                    "stderr_bytes", 0));
+    result_update(r, json_pack("{s:s,s:i,s:s,s:s,s:b,s:b,s:i,s:i}", "status", "failed", "exit_code",
+                               EXIT_FAILED, "stdout", "", "stderr", "", "stdout_truncated", 0,
+                               "stderr_truncated", 0, "stdout_bytes", 0, "stderr_bytes", 0));
     return r;
 }
 
@@ -57,8 +56,9 @@ static void set_status(struct gb_job *job, const char *status, int exit_code)
 void result_failed(struct gb_job *job, const struct gb_err *err)
 {
     set_status(job, "failed", EXIT_FAILED);
-    set(job, "error", json_pack("{s:s,s:s,s:s}", "type", gb_code_name(err->code), "message",
-                                err->msg, "hint", err->hint));
+    set(job, "error",
+        json_pack("{s:s,s:s,s:s}", "type", gb_code_name(err->code), "message", err->msg, "hint",
+                  err->hint));
 }
 
 void result_rejected(struct gb_job *job, json_t *finding)
@@ -92,7 +92,9 @@ static json_t *clean_error(const json_t *error)
 
 static json_t *clean_findings(const json_t *findings)
 {
-    static const char *const texts[] = { "rule", "severity", "message", "name", "source", "remedy" };
+    static const char *const texts[] = {
+        "rule", "severity", "message", "name", "source", "remedy"
+    };
     json_t *list = json_array();
 
     for (size_t i = 0; i < json_array_size(findings) && i < FINDINGS_MAX; i++) {
@@ -113,7 +115,7 @@ static json_t *clean_findings(const json_t *findings)
 
 static bool is_limit(const char *name)
 {
-#define X(sym, text)                    \
+#define X(sym, text)                     \
     if (name && strcmp(name, text) == 0) \
         return true;
     WATCH_LIMIT_MAP(X)
@@ -180,14 +182,15 @@ static void collect_forged(struct gb_job *job, const struct run_outcome *o)
 {
     (void)o;
     set_status(job, "error", 1);
-    set(job, "error", plain_error("ProtocolError",
-                                  "the program wrote to the engine's channel, and not an answer"));
+    set(job, "error",
+        plain_error("ProtocolError",
+                    "the program wrote to the engine's channel, and not an answer"));
 }
 
 static void collect_signal(struct gb_job *job, const struct run_outcome *o, int sig)
 {
-    uint64_t cpu_ms = (uint64_t)o->usage.ru_utime.tv_sec * 1000 +
-                      (uint64_t)o->usage.ru_stime.tv_sec * 1000;
+    uint64_t cpu_ms =
+        (uint64_t)o->usage.ru_utime.tv_sec * 1000 + (uint64_t)o->usage.ru_stime.tv_sec * 1000;
     uint64_t limit_ms = job->request.settings.cpu_ms;
     char text[96];
 
@@ -279,8 +282,9 @@ static void collect_usage(struct gb_job *job, const struct run_outcome *o)
 
     if (check < 0 || check > wall)
         check = 0;
-    set(job, "usage", json_pack("{s:o,s:o,s:I}", "wall_ms", ms((double)wall), "cpu_ms", ms(cpu),
-                                "max_rss_kb", (json_int_t)u->ru_maxrss));
+    set(job, "usage",
+        json_pack("{s:o,s:o,s:I}", "wall_ms", ms((double)wall), "cpu_ms", ms(cpu), "max_rss_kb",
+                  (json_int_t)u->ru_maxrss));
     set(job, "timings",
         json_pack("{s:o,s:o,s:o,s:o}", "check_ms", ms((double)check), "start_ms",
                   ms(o->started_us ? (double)(o->started_us - job->admitted_us) : 0), "run_ms",
@@ -294,18 +298,17 @@ static void collect_isolation(struct gb_job *job, const struct run_outcome *o)
 
     for (size_t i = 0; i < o->n_layers; i++)
         json_array_append_new(layers, json_string(o->layers[i]));
-    set(job, "isolation", o->started_us == 0
-                              ? (json_decref(layers), json_null())
-                              : json_pack("{s:s,s:o}", "level", plan_level_name(o->level),
-                                          "layers", layers));
+    set(job, "isolation",
+        o->started_us == 0
+            ? (json_decref(layers), json_null())
+            : json_pack("{s:s,s:o}", "level", plan_level_name(o->level), "layers", layers));
 }
 
 void result_collect(struct gb_job *job, const struct run_outcome *o)
 {
     static void (*const by_end[])(struct gb_job *, const struct run_outcome *) = {
-        [RUN_ANSWERED] = collect_answer, [RUN_EXITED] = collect_exit,
-        [RUN_LIMIT] = collect_limit,     [RUN_KILLED] = collect_killed,
-        [RUN_FAILED] = collect_failed,
+        [RUN_ANSWERED] = collect_answer, [RUN_EXITED] = collect_exit,   [RUN_LIMIT] = collect_limit,
+        [RUN_KILLED] = collect_killed,   [RUN_FAILED] = collect_failed,
     };
 
     collect_output(job);

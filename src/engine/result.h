@@ -15,4 +15,4 @@ void result_failed(struct gb_job *job, const struct gb_err *err);
 void result_rejected(struct gb_job *job, json_t *finding);
 
 /* It ran, and this is what became of it. */
-void result_collect(struct gb_job *job, const struct run_outcome *outcome);
+void result_collect(struct gb_job *job, const struct run_outcome *o);

@@ -31,13 +31,12 @@ static enum verdict stage_check(struct gb_job *job)
     struct gb_err err;
 
     if (job->request.bad_byte >= 0) {
-        json_t *finding = json_pack("{s:s,s:s,s:o,s:n,s:n,s:s,s:s}", "rule", "syntax", "severity",
-                                    "error", "message",
-                                    json_sprintf("the code is not UTF-8: byte %lld is not part of "
-                                                 "a character",
-                                                 (long long)job->request.bad_byte),
-                                    "line", "column", "name", "", "remedy",
-                                    "save the file as UTF-8");
+        json_t *finding = json_pack(
+            "{s:s,s:s,s:o,s:n,s:n,s:s,s:s}", "rule", "syntax", "severity", "error", "message",
+            json_sprintf("the code is not UTF-8: byte %lld is not part of "
+                         "a character",
+                         (long long)job->request.bad_byte),
+            "line", "column", "name", "", "remedy", "save the file as UTF-8");
         result_rejected(job, finding);
         return ENDED;
     }
@@ -125,7 +124,9 @@ static int isolation_of(const struct settings *s)
 
 struct run_order order_of(const struct settings *s)
 {
-    enum { INODES = 32 << 10 };
+    enum {
+        INODES = 32 << 10
+    };
 
     return (struct run_order){ .isolation = isolation_of(s),
                                .host_network = s->network == NETWORK_HOST,
@@ -140,9 +141,12 @@ struct run_order order_of(const struct settings *s)
 static enum verdict stage_run(struct gb_job *job)
 {
     struct run_order order = order_of(&job->request.settings);
-    struct run_events events = { .data = job, .started = on_started, .output = on_output,
-                                 .done = on_done };
-    enum { BOX_WAIT_MS = 60000 };
+    struct run_events events = {
+        .data = job, .started = on_started, .output = on_output, .done = on_done
+    };
+    enum {
+        BOX_WAIT_MS = 60000
+    };
     struct backend *b = job->engine->backend;
     struct gb_err err = { 0 };
 
@@ -173,10 +177,10 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
     output_init(&job->out, job->request.settings.stdout_bytes);
     output_init(&job->err, job->request.settings.stderr_bytes);
     result_update(job->result,
-                  json_pack("{s:n,s:b,s:n,s:[],s:n,s:[],s:[],s:n,s:[],s:n,s:s,s:i,s:{},s:{}}", "value",
-                                 "has_value", 0, "error", "findings", "limit", "files",
-                                 "tool_calls", "session", "outputs", "isolation", "policy",
-                                 policy_name(policy_of(job)), "risk", 0, "usage", "timings"));
+                  json_pack("{s:n,s:b,s:n,s:[],s:n,s:[],s:[],s:n,s:[],s:n,s:s,s:i,s:{},s:{}}",
+                            "value", "has_value", 0, "error", "findings", "limit", "files",
+                            "tool_calls", "session", "outputs", "isolation", "policy",
+                            policy_name(policy_of(job)), "risk", 0, "usage", "timings"));
     if (r == 0)
         return PASS;
     result_failed(job, &err);

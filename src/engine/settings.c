@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
 
@@ -17,17 +18,18 @@ enum setting_kind {
 };
 
 struct setting {
-    const char *key;          /* in the configuration */
-    const char *request_key;  /* in a request */
-    bool in_limits;           /* there below "limits" */
+    const char *key;         /* in the configuration */
+    const char *request_key; /* in a request */
+    bool in_limits;          /* there below "limits" */
     enum setting_kind kind;
     size_t offset;
     uint64_t min, max;
     const char *const *choices; /* NULL-terminated, loosest first */
 };
 
-static const char *const isolations[] = { "none", "process", "landlock", "namespaces", "auto",
-                                          NULL };
+static const char *const isolations[] = {
+    "none", "process", "landlock", "namespaces", "auto", NULL
+};
 static const char *const policies[] = { "off", "standard", "strict", NULL };
 static const char *const networks[] = { "host", "none", NULL };
 static const char *const backends[] = { "local", NULL };
@@ -141,8 +143,8 @@ static int read_choice(const struct setting *t, const char *name, const json_t *
             *ret = i;
             return 0;
         }
-        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
-                                t->choices[i]);
+        len +=
+            (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", t->choices[i]);
     }
     return gb_fail(err, GB_E_INVALID, 0, "%s: must be one of %s", name, list);
 }
@@ -164,8 +166,8 @@ static bool read_number(const struct setting *t, const json_t *value, uint64_t *
     return json_is_integer(value) && json_integer_value(value) >= 0;
 }
 
-static int read_value(const struct setting *t, const char *name, const json_t *value,
-                      uint64_t *ret, struct gb_err *err)
+static int read_value(const struct setting *t, const char *name, const json_t *value, uint64_t *ret,
+                      struct gb_err *err)
 {
     static const char *const wanted[] = { [KIND_SECONDS] = "a number of seconds",
                                           [KIND_SIZE] = "a size such as 512M",
@@ -184,8 +186,7 @@ static int read_value(const struct setting *t, const char *name, const json_t *v
     return gb_fail(err, GB_E_INVALID, 0, "%s: must be between %s and %s", name, low, high);
 }
 
-int settings_configure(struct settings *s, const char *key, const json_t *value,
-                       struct gb_err *err)
+int settings_configure(struct settings *s, const char *key, const json_t *value, struct gb_err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (strcmp(table[i].key, key) == 0)
@@ -235,8 +236,10 @@ static int request_one(struct settings *s, const struct setting *t, const json_t
             show(t, *have, have_text, sizeof(have_text));
         (void)gb_fail(err, GB_E_INVALID, 0, "%s: %s is looser than the configured %s", name,
                       want_text, have_text);
-        return gb_fail_hint(err, "a request may only tighten; the operator can configure more, "
-                                 "or allow it with \"allow_request\": [\"%s\"]", t->key);
+        return gb_fail_hint(err,
+                            "a request may only tighten; the operator can configure more, "
+                            "or allow it with \"allow_request\": [\"%s\"]",
+                            t->key);
     }
     *have = want;
     return 1;
@@ -245,16 +248,12 @@ static int request_one(struct settings *s, const struct setting *t, const json_t
 static int request_limits(struct settings *s, const json_t *limits, const json_t *allowed,
                           struct gb_err *err)
 {
-    union {
-        const json_t *in;
-        json_t *out; /* only read */
-    } cast = { .in = limits };
     const char *key;
     json_t *value;
 
     if (!json_is_object(limits))
         return gb_fail(err, GB_E_INVALID, 0, "limits: must be an object");
-    json_object_foreach (cast.out, key, value) {
+    json_object_foreach (json_shared(limits), key, value) {
         const struct setting *t = by_limit(key);
         if (!t)
             return gb_fail(err, GB_E_INVALID, 0, "limits: unknown key '%s'", key);

@@ -28,8 +28,8 @@
 #include "base/fd.h"
 #include "base/own.h"
 #include "python/protocol.h"
-#include "runtime_py.h"
 #include "python/value.h"
+#include "runtime_py.h"
 #include "sandbox/box.h"
 
 enum {
@@ -97,8 +97,8 @@ static PyObject *module_attr(const char *module, const char *name)
 static PyObject *compile_any(PyObject *source, PyObject *filename, const char *mode, long flags)
 {
     PyObject *fn = module_attr("builtins", "compile");
-    PyObject *out = fn ? PyObject_CallFunction(fn, "OOslO", source, filename, mode, flags, Py_True)
-                       : NULL;
+    PyObject *out =
+        fn ? PyObject_CallFunction(fn, "OOslO", source, filename, mode, flags, Py_True) : NULL;
     Py_XDECREF(fn);
     return out;
 }
@@ -260,8 +260,7 @@ static void lower_rlimits(const struct guest *g)
 
     for (size_t i = 0; i < json_array_size(limits); i++) {
         json_t *pair = json_array_get(limits, i);
-        __rlimit_resource_t what =
-            (__rlimit_resource_t)json_integer_value(json_array_get(pair, 0));
+        __rlimit_resource_t what = (__rlimit_resource_t)json_integer_value(json_array_get(pair, 0));
         rlim_t value = (rlim_t)json_integer_value(json_array_get(pair, 1));
         struct rlimit limit = { .rlim_cur = value, .rlim_max = value };
 
@@ -374,8 +373,8 @@ static void answer_exception(struct guest *g)
 {
     PyObject *exc = take_exception();
     PyObject *describe = exc ? runtime_get("describe") : NULL;
-    PyObject *pair = describe ? PyObject_CallFunctionObjArgs(describe, exc, g->filename, NULL)
-                              : NULL;
+    PyObject *pair =
+        describe ? PyObject_CallFunctionObjArgs(describe, exc, g->filename, NULL) : NULL;
     json_t *both = pair ? value_to_json(pair) : NULL;
     json_t *error = both ? json_incref(json_array_get(both, 0)) : bare_error(exc);
 
@@ -456,11 +455,10 @@ static bool has_end_work(void)
 
     Py_XDECREF(n);
     PyErr_Clear();
-    if (threading && (attr_size(threading, "_active") != 1 ||
-                      attr_size(threading, "_threading_atexits") != 0))
+    if (threading &&
+        (attr_size(threading, "_active") != 1 || attr_size(threading, "_threading_atexits") != 0))
         return true;
-    return callbacks != (logging ? 1 : 0) ||
-           (logging && attr_size(logging, "_handlerList") != 0);
+    return callbacks != (logging ? 1 : 0) || (logging && attr_size(logging, "_handlerList") != 0);
 }
 
 static void finish(void)
@@ -639,8 +637,8 @@ int guest_run_bare(const char *code)
     PyObject *source = PyUnicode_FromString(code), *value = NULL;
 
     g.names = PyDict_New();
-    if (source && g.names && PyDict_SetItemString(g.names, "__builtins__",
-                                                  PyEval_GetBuiltins()) == 0 &&
+    if (source && g.names &&
+        PyDict_SetItemString(g.names, "__builtins__", PyEval_GetBuiltins()) == 0 &&
         compile_program(&g, source) == 0)
         value = run_pieces(&g);
     Py_XDECREF(g.body);

@@ -16,11 +16,15 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "boot_py.h"
 #include "python/protocol.h"
 
-enum { ARGS_MAX = 256, SHIM_WAIT_MS = 10000 };
+enum {
+    ARGS_MAX = 256,
+    SHIM_WAIT_MS = 10000
+};
 
 /* ---- starting a child with exactly these descriptors ---- */
 
@@ -132,11 +136,12 @@ static int read_line(int fd, char *line, size_t size)
  * decides by. */
 static int ask_shim(const char *path, char **ret, struct gb_err *err)
 {
-    static const char *const argv[] = { "python3", "-I", "-c", "import sys; print(sys.executable)", NULL };
+    static const char *const argv[] = { "python3", "-I", "-c", "import sys; print(sys.executable)",
+                                        NULL };
     auto_close int ours = -1, theirs = -1, pidfd = -1;
     struct child child = { .path = path, .argv = argv, .env = environ, .err = -1, .sock = -1 };
     char line[PATH_MAX];
-    pid_t pid;
+    pid_t pid = 0;
     int fds[2], e;
 
     if (pipe2(fds, O_CLOEXEC) < 0)
@@ -190,24 +195,20 @@ int interpreter_find(const char *wanted, char **ret, struct gb_err *err)
 /* NAME=VALUE strings, NULL at the end, in one block that the caller frees. */
 static char **environment(const json_t *env)
 {
-    union {
-        const json_t *in;
-        json_t *out; /* only read */
-    } cast = { .in = env };
     size_t n = json_object_size(env), bytes = (n + 1) * sizeof(char *);
     const char *key;
     json_t *value;
     char **list;
     char *text;
 
-    json_object_foreach (cast.out, key, value)
+    json_object_foreach (json_shared(env), key, value)
         bytes += strlen(key) + json_string_length(value) + 2;
     list = malloc(bytes);
     if (!list)
         return NULL;
     text = (char *)(list + n + 1);
     n = 0;
-    json_object_foreach (cast.out, key, value) {
+    json_object_foreach (json_shared(env), key, value) {
         list[n++] = text;
         text = stpcpy(stpcpy(stpcpy(text, key), "="), json_string_value(value)) + 1;
     }
@@ -218,8 +219,14 @@ static char **environment(const json_t *env)
 int interpreter_start(const struct interpreter_spec *spec, pid_t *ret_pid, int *ret_pidfd,
                       int *ret_sock, int *ret_stderr, struct gb_err *err)
 {
-    const char *argv[ARGS_MAX] = { spec->path, "-I", "-X", "utf8", "-c", boot_text,
-                                   spec->extension_dir, spec->warm ? "warm" : "once" };
+    const char *argv[ARGS_MAX] = { spec->path,
+                                   "-I",
+                                   "-X",
+                                   "utf8",
+                                   "-c",
+                                   boot_text,
+                                   spec->extension_dir,
+                                   spec->warm ? "warm" : "once" };
     auto_close int ours = -1, theirs = -1, err_read = -1, err_write = -1;
     auto_free char **env = environment(spec->env);
     size_t n = 8;
@@ -238,8 +245,9 @@ int interpreter_start(const struct interpreter_spec *spec, pid_t *ret_pid, int *
     err_read = pv[0];
     err_write = pv[1];
 
-    struct child child = { .path = spec->path, .argv = argv, .env = env, .out = -1,
-                           .err = err_write, .sock = theirs };
+    struct child child = {
+        .path = spec->path, .argv = argv, .env = env, .out = -1, .err = err_write, .sock = theirs
+    };
     e = child_start(&child, ret_pid, ret_pidfd);
     if (e < 0)
         return gb_fail(err, GB_E_NO_INTERPRETER, -e, "starting %s", spec->path);

@@ -189,11 +189,8 @@ static PyMethodDef methods[] = {
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "_glovebox",
-    .m_doc = "Makes boxes for glovebox.",
-    .m_size = -1,
-    .m_methods = methods,
+    PyModuleDef_HEAD_INIT, .m_name = "_glovebox", .m_doc = "Makes boxes for glovebox.",
+    .m_size = -1,          .m_methods = methods,
 };
 
 PyMODINIT_FUNC PyInit__glovebox(void); /* the interpreter finds it by name */

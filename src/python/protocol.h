@@ -14,10 +14,19 @@
 
 #include "base/err.h"
 
-enum { ZYGOTE_FD = 3 }; /* where the zygote finds its socket */
+enum {
+    ZYGOTE_FD = 3
+}; /* where the zygote finds its socket */
 
 /* Descriptors that come with an order, in this order. */
-enum { ORDER_PLAN, ORDER_CTL, ORDER_CHAN, ORDER_OUT, ORDER_ERR, ORDER_FDS };
+enum {
+    ORDER_PLAN,
+    ORDER_CTL,
+    ORDER_CHAN,
+    ORDER_OUT,
+    ORDER_ERR,
+    ORDER_FDS
+};
 
 struct zygote_order {
     uint64_t number;
@@ -36,7 +45,9 @@ struct zygote_reply {
     struct gb_err err;
 };
 
-enum { HELLO_MAX = 64 << 10 };
+enum {
+    HELLO_MAX = 64 << 10
+};
 
 enum frame_kind {
     FRAME_RUN = 1,
@@ -48,4 +59,6 @@ struct frame {
     uint32_t len; /* of the JSON that follows */
 };
 
-enum { FRAME_MAX = 4 << 20 };
+enum {
+    FRAME_MAX = 4 << 20
+};

@@ -3,10 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/own.h"
-#include "base/parse.h"
+#include "base/json.h"
 
-enum { DEPTH_MAX = 100 };
+enum {
+    DEPTH_MAX = 100
+};
 
 /* ---- JSON to Python ---- */
 
@@ -25,13 +26,9 @@ static PyObject *list_from_json(const json_t *json)
 static PyObject *dict_from_json(const json_t *json)
 {
     PyObject *dict = PyDict_New();
-    union {
-        const json_t *in;
-        json_t *out; /* jansson's iterator takes no const; it does not change the object */
-    } cast = { .in = json };
-    void *at;
+    json_t *object = json_shared(json);
 
-    for (at = json_object_iter(cast.out); dict && at; at = json_object_iter_next(cast.out, at)) {
+    for (void *at = json_object_iter(object); dict && at; at = json_object_iter_next(object, at)) {
         PyObject *key = PyUnicode_FromString(json_object_iter_key(at));
         PyObject *item = value_from_json(json_object_iter_value(at));
         if (!key || !item || PyDict_SetItem(dict, key, item) < 0)

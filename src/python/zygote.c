@@ -12,7 +12,9 @@
 #include "base/own.h"
 #include "python/protocol.h"
 
-enum { WORDS_MAX = 4096 };
+enum {
+    WORDS_MAX = 4096
+};
 
 struct zygote {
     struct zygote_callbacks callbacks;
@@ -61,14 +63,16 @@ static void explain_death(struct zygote *z, struct gb_err *err)
     hear(z);
     line = last_line(z);
     if (strncmp(line, too_old, strlen(too_old)) == 0) {
-        gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s is Python %s; glovebox needs CPython 3.9 or newer",
-                   z->path, line + strlen(too_old));
+        gb_err_set(err, GB_E_NO_INTERPRETER, 0,
+                   "%s is Python %s; glovebox needs CPython 3.9 or newer", z->path,
+                   line + strlen(too_old));
         gb_err_hint(err, "name a newer interpreter with --python PATH");
     } else if (!z->info) {
         gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s did not start: %s", z->path,
                    line[0] ? line : "it said nothing");
-        gb_err_hint(err, "glovebox needs CPython 3.9 or newer; try '%s -I -c pass', and import what is "
-                         "to be preloaded",
+        gb_err_hint(err,
+                    "glovebox needs CPython 3.9 or newer; try '%s -I -c pass', and import what is "
+                    "to be preloaded",
                     z->path);
     } else {
         gb_err_set(err, GB_E_GONE, 0, "the warm interpreter died%s%s", line[0] ? ": " : "", line);

@@ -20,8 +20,8 @@ struct zygote_callbacks {
 
 /* Start an interpreter as a zygote; does not wait for it. `callbacks` is copied. */
 int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
-               const struct zygote_callbacks *callbacks, struct zygote **ret, struct gb_err *err)
-    gb_nodiscard;
+               const struct zygote_callbacks *callbacks, struct zygote **ret,
+               struct gb_err *err) gb_nodiscard;
 
 /* Order a box: descriptors as in protocol.h, not taken. */
 int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds,

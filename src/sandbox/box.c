@@ -461,8 +461,7 @@ int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struc
     }
     *ret_pid = (pid_t)pid;
     *ret_pidfd = take_fd(&pidfd);
-    if ((spec->plan->namespaces & CLONE_NEWUSER) != 0 &&
-        map_ids((pid_t)pid, spec->plan, err) < 0)
+    if ((spec->plan->namespaces & CLONE_NEWUSER) != 0 && map_ids((pid_t)pid, spec->plan, err) < 0)
         return -1; /* closing the pipe ends the box */
     if (fd_write_all(go_write, "", 1) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "starting a box");

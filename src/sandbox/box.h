@@ -26,9 +26,9 @@ enum box_end {
 
 struct box_event {
     enum box_event_kind kind;
-    int64_t cpu_us;     /* with BOX_READY: what the guest had used by then */
-    struct gb_err err;  /* with BOX_FAILED */
-    enum box_end end;   /* and what follows, with BOX_ENDED */
+    int64_t cpu_us;    /* with BOX_READY: what the guest had used by then */
+    struct gb_err err; /* with BOX_FAILED */
+    enum box_end end;  /* and what follows, with BOX_ENDED */
     int status;
     struct watch_sample sample;
     struct rusage usage; /* of all that ran in the box, by the kernel's count */
@@ -47,7 +47,7 @@ struct box_order {
 
 /* Descriptors handed to a box; the box owns its copies. */
 struct box_fds {
-    int ctl; /* init's end of the control socket (SOCK_SEQPACKET) */
+    int ctl;  /* init's end of the control socket (SOCK_SEQPACKET) */
     int chan; /* the guest's end of its channel (SOCK_STREAM) */
     int out, err;
 };
@@ -68,5 +68,5 @@ void box_ready(int ctl);
  * parent. Returns 0 with the box's pid and a pidfd that the caller owns; set-up goes on in the
  * box and reports on the control socket. On failure *ret_pid may be set too (else 0): a process
  * that is ending and that the parent must reap. */
-int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err)
-    gb_nodiscard;
+int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd,
+              struct gb_err *err) gb_nodiscard;

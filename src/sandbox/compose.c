@@ -27,13 +27,15 @@ enum {
 
 /* Directories of programs and libraries. Where the host has a link (usr-merge) the box has it
  * too. */
-static const char *const system_dirs[] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
+static const char *const system_dirs[] = {
+    "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"
+};
 
 /* Of /etc only what programs need and no host should mind being read. Every one is a mount, and
  * mounts are a good part of what a box costs, so the list is short. */
 static const char *const etc_files[] = {
-    "alternatives", "ld.so.cache", "localtime",  "mime.types", "protocols",  "services",
-    "fonts",        "gitconfig",   "python3.9",  "python3.10", "python3.11", "python3.12",
+    "alternatives", "ld.so.cache", "localtime",  "mime.types",   "protocols",  "services",
+    "fonts",        "gitconfig",   "python3.9",  "python3.10",   "python3.11", "python3.12",
     "python3.13",   "python3.14",  "os-release", "matplotlibrc",
 };
 
@@ -179,8 +181,8 @@ static void compose_root(struct builder *b, const struct plan_wish *wish)
     for (size_t i = 0; i < wish->n_visible; i++) {
         const char *path = wish->visible[i];
         if (!is_covered(&b->c->plan, path))
-            add_op(b, (struct plan_op){ OP_BIND, true, keep(b, "%s", path),
-                                        keep(b, "%s", path + 1) });
+            add_op(b,
+                   (struct plan_op){ OP_BIND, true, keep(b, "%s", path), keep(b, "%s", path + 1) });
     }
 }
 
@@ -225,7 +227,9 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
  * fork bomb between two looks. */
 static uint64_t process_rlimit(const struct plan *p, uint64_t processes)
 {
-    enum { SLACK = 4096 };
+    enum {
+        SLACK = 4096
+    };
 
     if (p->level == LEVEL_NAMESPACES)
         return processes + 1; /* init */
@@ -251,8 +255,8 @@ static void compose_limits(struct builder *b, const struct plan_limits *limits)
     add_rlimit(b, RLIMIT_SIGPENDING, 1024);
     add_rlimit(b, RLIMIT_STACK, 8 << 20);
 
-    p->watch = (struct plan_watch){ .memory_bytes = limits->memory_bytes,
-                                    .cpu_ms = limits->cpu_ms };
+    p->watch =
+        (struct plan_watch){ .memory_bytes = limits->memory_bytes, .cpu_ms = limits->cpu_ms };
     if (p->level == LEVEL_NAMESPACES) {
         p->tmpfs_bytes = limits->disk_bytes + (64 << 10); /* our own few files beside the guest's */
         p->tmpfs_inodes = limits->inodes + 256;
@@ -286,10 +290,9 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
 
     *ret = (struct composed){ 0 };
     gb_buf_init(&ret->filter, FILTER_MAX);
-    *p = (struct plan){ .level = wish->level,
-                        .hostname = "glovebox",
-                        .workdir = BOX_WORKSPACE,
-                        .scratch = "" };
+    *p = (struct plan){
+        .level = wish->level, .hostname = "glovebox", .workdir = BOX_WORKSPACE, .scratch = ""
+    };
     compose_ids(p);
     if (wish->level == LEVEL_NAMESPACES) {
         p->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;

@@ -19,8 +19,8 @@ struct plan_wish {
     bool host_network;
     struct plan_limits limits;
     uint32_t landlock_abi;
-    const char *scratch;            /* for levels without a private root */
-    const char *const *visible;     /* what the interpreter needs to see: absolute paths */
+    const char *scratch;        /* for levels without a private root */
+    const char *const *visible; /* what the interpreter needs to see: absolute paths */
     size_t n_visible;
 };
 
@@ -48,5 +48,7 @@ uint32_t plan_outside_id(uint64_t number);
 
 /* The layers that a plan puts in force, by the names that results carry. Returns how many were
  * written to `ret`. */
-enum { PLAN_LAYERS_MAX = 16 };
+enum {
+    PLAN_LAYERS_MAX = 16
+};
 size_t plan_layers(const struct plan *plan, const char *ret[PLAN_LAYERS_MAX]);

@@ -22,11 +22,11 @@ static const char *rlimit_name(int resource)
     static const struct {
         int resource;
         const char *name;
-    } names[] = { { RLIMIT_DATA, "data" },         { RLIMIT_NPROC, "nproc" },
-                  { RLIMIT_NOFILE, "nofile" },     { RLIMIT_FSIZE, "fsize" },
-                  { RLIMIT_CPU, "cpu" },           { RLIMIT_CORE, "core" },
-                  { RLIMIT_MEMLOCK, "memlock" },   { RLIMIT_MSGQUEUE, "msgqueue" },
-                  { RLIMIT_STACK, "stack" },       { RLIMIT_SIGPENDING, "sigpending" } };
+    } names[] = { { RLIMIT_DATA, "data" },       { RLIMIT_NPROC, "nproc" },
+                  { RLIMIT_NOFILE, "nofile" },   { RLIMIT_FSIZE, "fsize" },
+                  { RLIMIT_CPU, "cpu" },         { RLIMIT_CORE, "core" },
+                  { RLIMIT_MEMLOCK, "memlock" }, { RLIMIT_MSGQUEUE, "msgqueue" },
+                  { RLIMIT_STACK, "stack" },     { RLIMIT_SIGPENDING, "sigpending" } };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (names[i].resource == resource)
@@ -86,22 +86,21 @@ static json_t *rlimits_json(const struct plan *plan)
     for (size_t i = 0; i < plan->n_rlimits; i++) {
         uint64_t value = plan->rlimits[i].value;
         json_object_set_new(object, rlimit_name(plan->rlimits[i].resource),
-                            value == RLIM_INFINITY ? json_null()
-                                                   : json_integer((json_int_t)value));
+                            value == RLIM_INFINITY ? json_null() : json_integer((json_int_t)value));
     }
     return object;
 }
 
 json_t *plan_to_json(const struct plan *plan)
 {
-    return json_pack(
-        "{s:s,s:o,s:{s:I,s:I,s:b},s:s,s:o,s:{s:I,s:I},s:o,s:{s:I},s:o,s:{s:I,s:I}}", "level",
-        plan_level_name(plan->level), "layers", layers_json(plan), "user", "inside",
-        (json_int_t)(plan->namespaces ? plan->inside_id : plan->outside_uid), "outside",
-        (json_int_t)plan->outside_uid, "changed", plan->change_ids, "workdir", plan->workdir, "root",
-        root_json(plan), "tmpfs", "bytes", (json_int_t)plan->tmpfs_bytes, "inodes",
-        (json_int_t)plan->tmpfs_inodes, "landlock", landlock_json(plan), "seccomp", "instructions",
-        (json_int_t)(plan->seccomp_bytes / 8), "rlimits", rlimits_json(plan), "watcher",
-        "memory_bytes", (json_int_t)plan->watch.memory_bytes, "cpu_ms",
-        (json_int_t)plan->watch.cpu_ms);
+    return json_pack("{s:s,s:o,s:{s:I,s:I,s:b},s:s,s:o,s:{s:I,s:I},s:o,s:{s:I},s:o,s:{s:I,s:I}}",
+                     "level", plan_level_name(plan->level), "layers", layers_json(plan), "user",
+                     "inside", (json_int_t)(plan->namespaces ? plan->inside_id : plan->outside_uid),
+                     "outside", (json_int_t)plan->outside_uid, "changed", plan->change_ids,
+                     "workdir", plan->workdir, "root", root_json(plan), "tmpfs", "bytes",
+                     (json_int_t)plan->tmpfs_bytes, "inodes", (json_int_t)plan->tmpfs_inodes,
+                     "landlock", landlock_json(plan), "seccomp", "instructions",
+                     (json_int_t)(plan->seccomp_bytes / 8), "rlimits", rlimits_json(plan),
+                     "watcher", "memory_bytes", (json_int_t)plan->watch.memory_bytes, "cpu_ms",
+                     (json_int_t)plan->watch.cpu_ms);
 }

@@ -19,7 +19,10 @@ struct path_attr {
     int32_t parent_fd;
 } __attribute__((packed));
 
-enum { RULE_PATH_BENEATH = 1, CREATE_VERSION = 1 };
+enum {
+    RULE_PATH_BENEATH = 1,
+    CREATE_VERSION = 1
+};
 
 enum {
     FS_EXECUTE = 1 << 0,

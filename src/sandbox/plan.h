@@ -14,10 +14,10 @@
 #include "base/err.h"
 
 /* Ordered from weak to strong, so that levels compare. */
-#define PLAN_LEVEL_MAP(X)       \
-    X(NONE, "none")             \
-    X(PROCESS, "process")       \
-    X(LANDLOCK, "landlock")     \
+#define PLAN_LEVEL_MAP(X)   \
+    X(NONE, "none")         \
+    X(PROCESS, "process")   \
+    X(LANDLOCK, "landlock") \
     X(NAMESPACES, "namespaces")
 
 enum plan_level {
@@ -63,7 +63,11 @@ struct plan_rlimit {
     uint64_t value;
 };
 
-enum { PLAN_OPS_MAX = 160, PLAN_RULES_MAX = 96, PLAN_RLIMITS_MAX = 16 };
+enum {
+    PLAN_OPS_MAX = 160,
+    PLAN_RULES_MAX = 96,
+    PLAN_RLIMITS_MAX = 16
+};
 
 /* What the watcher in the box's first process holds the whole tree to; 0 is no limit. */
 struct plan_watch {
@@ -80,10 +84,10 @@ struct plan {
     uint32_t inside_id;  /* uid and gid that the guest sees */
     uint32_t outside_uid;
     uint32_t outside_gid;
-    bool change_ids;         /* the engine is root: the box must not be */
-    uint64_t tmpfs_bytes;    /* size of the box's own file system, with namespaces */
+    bool change_ids;      /* the engine is root: the box must not be */
+    uint64_t tmpfs_bytes; /* size of the box's own file system, with namespaces */
     uint64_t tmpfs_inodes;
-    uint64_t landlock_fs;    /* accesses that are denied unless a rule gives them */
+    uint64_t landlock_fs; /* accesses that are denied unless a rule gives them */
     uint64_t landlock_net;
     uint64_t landlock_scope; /* signals, abstract sockets */
     uint32_t landlock_abi;

@@ -48,8 +48,8 @@ static int mount_attr(int fd, uint64_t set, unsigned flags)
 static int source_open(const struct plan_op *op, struct gb_err *err)
 {
     uint64_t set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-    auto_close int fd = open_tree_(AT_FDCWD, op->source,
-                                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    auto_close int fd =
+        open_tree_(AT_FDCWD, op->source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 
     if (fd < 0 && op->optional && (errno == ENOENT || errno == EACCES))
         return -1;
@@ -179,8 +179,7 @@ static int do_kernel_fs(int root, const struct plan_op *op, const char *type, co
     if (e < 0)
         return e;
     if (fs < 0 ||
-        (ptmxmode &&
-         syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "ptmxmode", ptmxmode, 0) < 0) ||
+        (ptmxmode && syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "ptmxmode", ptmxmode, 0) < 0) ||
         syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
         return -errno;
     fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
@@ -235,8 +234,8 @@ int root_enter(const struct plan *plan, struct root_sources *sources, struct gb_
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making the box's root read-only");
     /* The second "." stacks the old root onto the new one's mount point; detaching it leaves
      * nothing of the host but the copies above. */
-    if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
-        umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+    if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
+        chdir("/") < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "leaving the host's root");
     return 0;
 }

@@ -8,9 +8,9 @@ struct root_sources {
     int fds[PLAN_OPS_MAX];
 };
 
-int root_open_sources(const struct plan *plan, struct root_sources *ret, struct gb_err *err)
-    gb_nodiscard;
+int root_open_sources(const struct plan *plan, struct root_sources *ret,
+                      struct gb_err *err) gb_nodiscard;
 
 /* Build the root, make it the process's, detach the host's. Consumes the sources. */
-int root_enter(const struct plan *plan, struct root_sources *sources, struct gb_err *err)
-    gb_nodiscard;
+int root_enter(const struct plan *plan, struct root_sources *sources,
+               struct gb_err *err) gb_nodiscard;

@@ -50,8 +50,8 @@ int seal_privileges(struct gb_err *err)
 int seal_rlimits(const struct plan *plan, struct gb_err *err)
 {
     for (size_t i = 0; i < plan->n_rlimits; i++) {
-        struct rlimit now, want = { .rlim_cur = plan->rlimits[i].value,
-                                    .rlim_max = plan->rlimits[i].value };
+        struct rlimit now,
+            want = { .rlim_cur = plan->rlimits[i].value, .rlim_max = plan->rlimits[i].value };
         __rlimit_resource_t what = (__rlimit_resource_t)plan->rlimits[i].resource;
 
         /* A host that already holds us to less is obeyed. */

@@ -22,10 +22,9 @@ enum {
 
 const char *watch_limit_name(enum watch_limit limit)
 {
-    static const char *const names[] = {
-        [LIMIT_NONE] = "none",
+    static const char *const names[] = { [LIMIT_NONE] = "none",
 #define X(sym, name) [LIMIT_##sym] = (name),
-        WATCH_LIMIT_MAP(X)
+                                         WATCH_LIMIT_MAP(X)
 #undef X
     };
     return (size_t)limit < ARRAY_LEN(names) ? names[limit] : "unknown";
@@ -104,9 +103,9 @@ static void add_status(int proc, pid_t pid, struct usage *u)
     (void)snprintf(path, sizeof(path), "%d/status", pid);
     if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
         return;
-    u->memory += (field_kb(text, "\nRssAnon:") + field_kb(text, "\nRssShmem:") +
-                  field_kb(text, "\nVmSwap:"))
-                 << 10;
+    u->memory +=
+        (field_kb(text, "\nRssAnon:") + field_kb(text, "\nRssShmem:") + field_kb(text, "\nVmSwap:"))
+        << 10;
     u->tasks += field_kb(text, "\nThreads:");
 }
 
@@ -175,8 +174,8 @@ static void add_disk(int dirfd, const struct plan_watch *limits, struct disk *d,
         d->bytes += (uint64_t)st.st_blocks * 512;
         if (!S_ISDIR(st.st_mode))
             continue;
-        auto_close int sub = openat(dirfd, e->d_name,
-                                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        auto_close int sub =
+            openat(dirfd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (depth > 64) /* deeper than any honest tree: what is below counts as too much */
             d->inodes = limits->inodes + 1;
         else if (sub >= 0)

@@ -6,11 +6,11 @@
 #include "sandbox/plan.h"
 
 /* In the order in which they are asked for. */
-#define WATCH_LIMIT_MAP(X)      \
-    X(MEMORY, "memory")         \
-    X(PROCESSES, "processes")   \
-    X(CPU, "cpu")               \
-    X(DISK, "disk")             \
+#define WATCH_LIMIT_MAP(X)    \
+    X(MEMORY, "memory")       \
+    X(PROCESSES, "processes") \
+    X(CPU, "cpu")             \
+    X(DISK, "disk")           \
     X(OPEN_FILES, "open_files")
 
 enum watch_limit {

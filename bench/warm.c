@@ -1,0 +1,180 @@
+/*
+ * The library's side of `make bench`: does what the driver asks for, a line each, and answers
+ * with a line of JSON. The driver decides what is compared with what, and when.
+ *   warm N       calls that find the pool full, after a pause, as from a program that does other
+ *                things in between: microseconds of each
+ *   burst N      calls one after another: microseconds of each
+ *   flow MS JOBS runs in MS milliseconds, JOBS of them in flight
+ *   settle       the pool is full and what was over is gone
+ */
+#include <glovebox.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define REQUEST "{\"code\": \"pass\"}"
+
+enum {
+    POOL = 2, /* the engine's default */
+    PAUSE_US = 5000,
+    SETTLE_MS = 100,
+    PATIENCE_US = 20000000
+};
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void die(const char *what, const char *detail)
+{
+    fprintf(stderr, "warm: %s%s%s\n", what, detail ? ": " : "", detail ? detail : "");
+    exit(1);
+}
+
+/* A run that failed is quick, and would make fine numbers. */
+static void need_ok(const char *result)
+{
+    if (!result || !strstr(result, "\"status\":\"ok\""))
+        die("a run failed", result);
+}
+
+static void fill_pool(struct gb_engine *engine)
+{
+    int64_t until = now_us() + PATIENCE_US;
+
+    while (gb_waiting(engine) < POOL) {
+        if (now_us() > until)
+            die("no boxes stand ready", NULL);
+        (void)gb_step(engine, 10);
+    }
+}
+
+static void pause_us(long us)
+{
+    struct timespec t = { .tv_nsec = us * 1000 };
+
+    (void)nanosleep(&t, NULL);
+}
+
+static int64_t call_us(struct gb_engine *engine)
+{
+    int64_t began = now_us(), took;
+    char *result = gb_run(engine, REQUEST);
+
+    took = now_us() - began;
+    need_ok(result);
+    free(result);
+    return took;
+}
+
+static void calls(struct gb_engine *engine, long count, bool is_warm)
+{
+    printf("{\"us\": [");
+    for (long i = 0; i < count; i++) {
+        if (is_warm) {
+            fill_pool(engine);
+            pause_us(PAUSE_US);
+        }
+        printf("%s%lld", i ? ", " : "", (long long)call_us(engine));
+    }
+    printf("]}\n");
+}
+
+struct flow {
+    struct gb_engine *engine;
+    int64_t until;
+    long runs;
+};
+
+static void begin_run(struct flow *f);
+
+static void run_done(void *data, struct gb_job *job, const char *result)
+{
+    struct flow *f = data;
+
+    (void)job;
+    need_ok(result);
+    if (now_us() >= f->until)
+        return;
+    f->runs++;
+    begin_run(f);
+}
+
+static void begin_run(struct flow *f)
+{
+    struct gb_callbacks callbacks = { .size = sizeof(callbacks), .data = f, .done = run_done };
+
+    if (!gb_start(f->engine, REQUEST, &callbacks))
+        die("memory ran out", NULL);
+}
+
+static void flow(struct gb_engine *engine, long ms, long jobs)
+{
+    struct flow f = { .engine = engine, .until = now_us() + ms * 1000 };
+
+    for (long i = 0; i < jobs; i++)
+        begin_run(&f);
+    while (gb_step(engine, -1) > 0)
+        ;
+    printf("{\"runs\": %ld, \"us\": %ld}\n", f.runs, ms * 1000);
+}
+
+static void settle(struct gb_engine *engine)
+{
+    int64_t until = now_us() + SETTLE_MS * 1000;
+
+    do {
+        fill_pool(engine);
+        (void)gb_step(engine, 10);
+    } while (now_us() < until);
+    printf("{\"waiting\": %d}\n", gb_waiting(engine));
+}
+
+static void obey(struct gb_engine *engine, const char *line)
+{
+    long count = 0, jobs = 0;
+    char what[16] = "";
+
+    if (sscanf(line, "%15s %ld %ld", what, &count, &jobs) < 1) // NOLINT(cert-err34-c): the driver's
+        die("an empty order", NULL);
+    if (strcmp(what, "warm") == 0)
+        calls(engine, count, true);
+    else if (strcmp(what, "burst") == 0)
+        calls(engine, count, false);
+    else if (strcmp(what, "flow") == 0)
+        flow(engine, count, jobs);
+    else if (strcmp(what, "settle") == 0)
+        settle(engine);
+    else
+        die("no such order", line);
+    (void)fflush(stdout);
+}
+
+/* warm PYTHON: the version and a first result, then what standard input asks for. */
+int main(int argc, char **argv)
+{
+    struct gb_engine *engine;
+    char config[4096 + 32], line[64], *error = NULL, *result;
+
+    if (argc != 2)
+        die("usage: warm PYTHON", NULL);
+    (void)snprintf(config, sizeof(config), "{\"python\": \"%s\"}", argv[1]);
+    if (gb_engine_new(config, &engine, &error) < 0)
+        die("no engine", error);
+    result = gb_run(engine, REQUEST);
+    need_ok(result);
+    printf("{\"version\": \"%s\", \"result\": %s}\n", gb_version(), result);
+    (void)fflush(stdout);
+    free(result);
+    while (fgets(line, sizeof(line), stdin))
+        obey(engine, line);
+    (void)gb_engine_free(engine);
+    return 0;
+}
