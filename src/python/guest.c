@@ -270,6 +270,18 @@ static void lower_rlimits(const struct guest *g)
     }
 }
 
+/* Have what was printed written when the time is up. */
+static void listen_for_the_end(void)
+{
+    PyObject *set = module_attr("_signal", "signal"), *handler = runtime_get("last_words");
+    PyObject *r = set && handler ? PyObject_CallFunction(set, "iO", BOX_LAST_WORDS_SIGNAL, handler)
+                                 : NULL;
+
+    Py_XDECREF(r);
+    Py_XDECREF(set);
+    PyErr_Clear();
+}
+
 /* Libraries that a fork does not reseed by itself, where the zygote had loaded them. */
 static void reseed(void)
 {
@@ -616,6 +628,7 @@ void guest_main(void *data, int chan, int ctl)
     PyOS_AfterFork_Child();
     reseed();
     add_workspace();
+    listen_for_the_end();
     if (!is_readable(chan))
         warm_up();
     box_ready(ctl);

@@ -118,7 +118,11 @@ static int setup_guest(const struct plan *plan, struct gb_err *err)
         return 0;
     if (setsid() < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "making a session");
-    if (seal_ids(plan, err) < 0 || seal_rlimits(plan, err) < 0 || seal_privileges(err) < 0)
+    if (seal_ids(plan, err) < 0) /* not even unboxed is it the host's root */
+        return -1;
+    if (plan->level == LEVEL_NONE)
+        return 0;
+    if (seal_rlimits(plan, err) < 0 || seal_privileges(err) < 0)
         return -1;
     return seal_shut(plan, err);
 }
@@ -238,6 +242,23 @@ static _Noreturn void init_end(const struct init *in, struct box_event *event)
     _exit(0);
 }
 
+/* Let the program write what it still holds, for a moment. */
+static void hear_last_words(const struct init *in)
+{
+    enum { ROUNDS = 10, ROUND_US = 2000 };
+
+    if (!in->watching) /* it has hardly begun, or never ran */
+        return;
+    (void)kill(in->guest, BOX_LAST_WORDS_SIGNAL);
+    for (int i = 0; i < ROUNDS; i++) {
+        siginfo_t info = { 0 };
+        (void)usleep(ROUND_US);
+        if (waitid(P_PID, (id_t)in->guest, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+            info.si_pid == in->guest)
+            return;
+    }
+}
+
 /* The main process has been told to die, or was never seen to: its account is wanted too. */
 static void reap_guest(const struct init *in)
 {
@@ -266,6 +287,8 @@ static void init_obey(struct init *in)
 
     if (n != (ssize_t)sizeof(order) || order.kind != BOX_WATCH) {
         struct box_event event = { .end = END_TOLD };
+        if (n > 0)
+            hear_last_words(in);
         reap_guest(in);
         init_end(in, &event); /* the engine wants it, or is gone */
     }

@@ -45,6 +45,10 @@ struct box_order {
     struct plan_watch limits;
 };
 
+/* Sent to the guest's main process shortly before it is killed for its time or at the caller's
+ * wish: it may flush what it had not written yet. */
+enum { BOX_LAST_WORDS_SIGNAL = 63 };
+
 /* Descriptors handed to a box; the box owns its copies. */
 struct box_fds {
     int ctl;  /* init's end of the control socket (SOCK_SEQPACKET) */

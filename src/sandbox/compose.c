@@ -304,7 +304,8 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
     }
     if (wish->level >= LEVEL_LANDLOCK)
         compose_landlock(&b, wish);
-    compose_limits(&b, &wish->limits);
+    if (wish->level > LEVEL_NONE)
+        compose_limits(&b, &wish->limits);
     if (wish->level >= LEVEL_LANDLOCK &&
         seccomp_build(wish->level, wish->host_network, &ret->filter, err) < 0) {
         composed_done(ret);

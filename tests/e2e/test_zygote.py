@@ -1,10 +1,13 @@
 """Boxes are forked from a warm interpreter: what forking breaks unless one sees to it."""
 import glob
+import json
 import os
+import signal
 import subprocess
+from pathlib import Path
 
 import pytest
-from box import PYTHON, batch, run_json, value
+from box import PYTHON, batch, descendants, run_json, running, value
 
 
 @pytest.fixture(scope="module")
@@ -206,3 +209,57 @@ def test_interpreter(python):
     assert results[8]["value"] == "5\n", results[8]["error"]
     assert results[9]["status"] == "ok", results[9]["error"]
     assert results[10]["limit"] == "memory"
+
+
+# ---- a zygote that dies ----
+
+def zygote_of(process):
+    """The interpreter that boxes are forked from: a child that carries its name."""
+    named = [pid for pid in descendants(process.pid)
+             if Path(f"/proc/{pid}/comm").read_text() == "glovebox-zygote\n"]
+    return named[0] if named else None
+
+
+def ask(process, code):
+    process.stdin.write(json.dumps({"code": code}) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def test_a_zygote_that_dies_is_replaced():
+    with running("batch", "-j", 1, "-", stdin=-1) as process:
+        assert ask(process, "1")["value"] == 1
+        for i in range(3):
+            dead = zygote_of(process)
+            os.kill(dead, signal.SIGKILL)
+            assert [ask(process, f"{i}")["value"] for _ in range(6)] == [i] * 6
+            assert zygote_of(process) not in (None, dead)
+
+
+def test_runs_that_wait_for_a_box_survive_its_zygote():
+    with running("batch", "-j", 8, "-", stdin=-1) as process:
+        assert ask(process, "1")["value"] == 1
+        for i in range(60):
+            process.stdin.write(json.dumps({"id": i, "code": f"{i}"}) + "\n")
+        process.stdin.flush()
+        os.kill(zygote_of(process), signal.SIGKILL)
+        results = [json.loads(process.stdout.readline()) for _ in range(60)]
+    assert [r["value"] for r in results] == list(range(60)), [r["error"] for r in results]
+
+
+def test_a_zygote_that_always_dies_is_given_up(venv):
+    """The caller is told once a run, with the reason; nothing spins."""
+    python, site = venv
+    site.joinpath("dies.py").write_text("import os\nos.kill(os.getpid(), 9)\n")
+    results = batch(["1", "2"], "--python", python, "--preload", "dies")
+    assert [r["status"] for r in results] == ["failed", "failed"]
+    assert all("did not start" in r["error"]["message"] for r in results)
+
+
+# ---- last words ----
+
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+@pytest.mark.parametrize("wait", ["while True: pass", "import time\ntime.sleep(60)"])
+def test_what_was_printed_without_a_newline_is_kept(level, wait):
+    result = run_json(f"print('partial', end='')\n{wait}", "--isolation", level, "-t", 0.3)
+    assert (result["status"], result["stdout"]) == ("timeout", "partial")
