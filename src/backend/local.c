@@ -28,6 +28,7 @@
 #include "base/own.h"
 #include "python/protocol.h"
 #include "python/zygote.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/explain.h"
 #include "sandbox/landlock.h"
 
@@ -70,6 +71,7 @@ struct local {
     char *extension_dir;
     json_t *preload, *env;
     const json_t *info; /* from the zygote, once it is up */
+    int cgroup;         /* directory for the boxes' control groups, or -1 */
     unsigned pool;
     bool oneshot, oneshot_made;
     bool freeing;
@@ -268,7 +270,7 @@ static int order_box(struct local *l, struct host_box *box, const struct box_far
 {
     struct composed *c = plan_of(l, &box->shape, box->scratch, err);
     struct gb_buf packed;
-    auto_close int plan = -1;
+    auto_close int plan = -1, procs = -1;
 
     if (!c)
         return -1;
@@ -282,14 +284,17 @@ static int order_box(struct local *l, struct host_box *box, const struct box_far
     }
     size_t len = packed.len;
     gb_buf_done(&packed);
-    if (plan < 0)
+    if (plan >= 0 && l->cgroup >= 0) {
+        struct plan_limits limits = l->usual.limits;
+        limits.disk_bytes = box->shape.disk_bytes;
+        procs = cgroup_make(l->cgroup, box->number, &limits, err);
+    }
+    if (plan < 0 || (l->cgroup >= 0 && procs < 0))
         return -1;
-    int fds[ORDER_FDS] = { [ORDER_PLAN] = plan,
-                           [ORDER_CTL] = far->ctl,
-                           [ORDER_CHAN] = far->chan,
-                           [ORDER_OUT] = far->out,
-                           [ORDER_ERR] = far->err };
-    return zygote_order(l->zygote, box->number, len, fds, err);
+    int fds[ORDER_FDS] = { [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
+                           [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_CGROUP] = procs };
+    return zygote_order(l->zygote, box->number, len, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP,
+                        err);
 }
 
 static int box_make(struct local *l, const struct box_shape *shape, struct gb_err *err)
@@ -611,6 +616,13 @@ static void on_ended(void *data, struct host_box *box)
             plan->shape.host_network == box->shape.host_network)
             o.n_layers = plan_layers(&plan->composed.plan, o.layers);
     }
+    if (l->cgroup >= 0) {
+        o.layers[o.n_layers++] = "cgroup";
+        if (o.end == RUN_EXITED && cgroup_was_oom(l->cgroup, box->number)) {
+            o.end = RUN_LIMIT;
+            o.sample.hit = LIMIT_MEMORY;
+        }
+    }
     run_done(r, &o);
     (void)evtimer_add(l->on_pump, &at_once);
 }
@@ -621,6 +633,8 @@ static void unborn_free(struct local *l, struct host_box *box)
     struct run *r = box->run;
 
     box_remove(l, box);
+    if (l->cgroup >= 0)
+        cgroup_remove(l->cgroup, box->number);
     if (box->scratch)
         (void)rmdir(box->scratch);
     host_box_free(box);
@@ -633,6 +647,8 @@ static void on_gone(void *data, struct host_box *box)
     struct local *l = data;
 
     box_remove(l, box);
+    if (l->cgroup >= 0)
+        cgroup_remove(l->cgroup, box->number);
     if (box->scratch) /* init removed it, unless it was killed itself */
         (void)rmdir(box->scratch);
     if (!box->is_ready && !box->setup_failed && !box->killed) {
@@ -854,6 +870,7 @@ static void local_free(struct backend *b)
     for (size_t i = 0; i < SHAPES_MAX; i++)
         if (l->plans[i].used)
             composed_done(&l->plans[i].composed);
+    gb_closep(&l->cgroup);
     if (l->on_respawn)
         event_free(l->on_respawn);
     if (l->on_pump)
@@ -882,6 +899,15 @@ static const struct backend_ops local_ops = {
     .free = local_free,
 };
 
+/* One that was named must do; one that was not is used where it is there. */
+static int find_cgroup(struct local *l, const char *configured, struct gb_err *err)
+{
+    l->cgroup = cgroup_open_parent(configured, err);
+    if (l->cgroup >= 0)
+        cgroup_sweep(l->cgroup);
+    return configured && l->cgroup < 0 ? -1 : 0;
+}
+
 int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err *err)
 {
     struct local *l = calloc(1, sizeof(*l));
@@ -895,6 +921,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                          .pool = spec->pool,
                          .oneshot = spec->oneshot,
                          .usual = spec->usual,
+                         .cgroup = -1,
                          .auto_level = ISOLATION_AUTO };
     l->callbacks = (struct box_callbacks){
         .data = l, .ready = on_ready, .output = on_output, .ended = on_ended, .gone = on_gone
@@ -904,7 +931,8 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
     l->on_pump = evtimer_new(spec->base, on_pump, l);
     if (!l->extension_dir || !l->on_respawn || !l->on_pump) {
         (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a backend");
-    } else if (interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0) {
+    } else if (find_cgroup(l, spec->cgroup, err) == 0 &&
+               interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0) {
         *ret = &l->backend;
         return 0;
     }

@@ -41,6 +41,8 @@ static const struct option_spec box[] = {
       "PATH, HOME, LANG and TMPDIR",
       NULL },
     { 0, "python", OPT_KEY_TEXT, CONFIG, "PATH", "the interpreter", "python3 on PATH" },
+    { 0, "cgroup", OPT_KEY_TEXT, CONFIG, "DIR", "a cgroup v2 directory delegated to you",
+      "the one above, if delegated" },
     { 0, "preload", OPT_KEY_LIST, CONFIG, "M[,M]",
       "modules to import before the box is made; repeatable", NULL },
     { 0, "acknowledge-unsafe", OPT_KEY_FLAG, CONFIG, NULL,

@@ -81,6 +81,11 @@ static int set_python(struct config *c, const char *key, json_t *value, struct g
     return set_text(&c->python, key, value, err);
 }
 
+static int set_cgroup(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->cgroup, key, value, err);
+}
+
 static int set_extension(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     return set_text(&c->extension_dir, key, value, err);
@@ -120,6 +125,7 @@ static const struct {
 } keys[] = {
     { "acknowledge_unsafe", set_acknowledge },
     { "allow_request", set_allow_request },
+    { "cgroup", set_cgroup },
     { "env", set_env },
     { "extension_dir", set_extension },
     { "oneshot", set_oneshot },
@@ -216,5 +222,6 @@ void config_done(struct config *c)
     json_decref(c->allow_request);
     free(c->python);
     free(c->extension_dir);
+    free(c->cgroup);
     *c = (struct config){ 0 };
 }

@@ -12,6 +12,7 @@ struct config {
     json_t *preload;       /* array of module names */
     json_t *allow_request; /* array of keys that requests may loosen, or NULL */
     char *python;          /* or NULL */
+    char *cgroup;          /* a delegated control group, or NULL */
     char *extension_dir;   /* where the interpreter extension is */
     unsigned pool;
     bool oneshot;

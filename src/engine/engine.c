@@ -230,6 +230,7 @@ static int start_backend(struct gb_engine *e, struct gb_err *err)
                                .extension_dir = e->config.extension_dir,
                                .preload = e->config.preload,
                                .env = e->config.env,
+                               .cgroup = e->config.cgroup,
                                .pool = e->config.pool,
                                .oneshot = e->config.oneshot,
                                .usual = order_of(&e->config.settings) };

@@ -274,8 +274,8 @@ static void lower_rlimits(const struct guest *g)
 static void listen_for_the_end(void)
 {
     PyObject *set = module_attr("_signal", "signal"), *handler = runtime_get("last_words");
-    PyObject *r = set && handler ? PyObject_CallFunction(set, "iO", BOX_LAST_WORDS_SIGNAL, handler)
-                                 : NULL;
+    PyObject *r =
+        set && handler ? PyObject_CallFunction(set, "iO", BOX_LAST_WORDS_SIGNAL, handler) : NULL;
 
     Py_XDECREF(r);
     Py_XDECREF(set);

@@ -84,7 +84,8 @@ static int greet(int sock, PyObject *info, int threads)
     return fd_send(sock, text, sizeof(head) + len, NULL, 0);
 }
 
-static int make_box(const struct zygote_order *order, const int *fds, struct zygote_reply *reply)
+static int make_box(const struct zygote_order *order, const int *fds, size_t n,
+                    struct zygote_reply *reply)
 {
     struct plan *plan = malloc(sizeof(*plan));
     void *data = mmap(NULL, order->plan_bytes, PROT_READ, MAP_SHARED, fds[ORDER_PLAN], 0);
@@ -92,6 +93,7 @@ static int make_box(const struct zygote_order *order, const int *fds, struct zyg
                              .fds = { .ctl = fds[ORDER_CTL],
                                       .chan = fds[ORDER_CHAN],
                                       .out = fds[ORDER_OUT],
+                                      .cgroup = n > ORDER_CGROUP ? fds[ORDER_CGROUP] : -1,
                                       .err = fds[ORDER_ERR] },
                              .guest = guest_main };
     int pidfd = -1, r = -1;
@@ -121,13 +123,13 @@ static bool serve_one(int sock)
     ssize_t len = fd_recv(sock, &order, sizeof(order), fds, &n);
     int pidfd = -1, e;
 
-    if (len == (ssize_t)sizeof(order) && n == ORDER_FDS) {
+    if (len == (ssize_t)sizeof(order) && n >= ORDER_CGROUP) {
         reply.number = order.number;
-        pidfd = make_box(&order, fds, &reply);
+        pidfd = make_box(&order, fds, n, &reply);
     }
     for (size_t i = 0; len > 0 && i < n; i++)
         (void)close(fds[i]);
-    if (len != (ssize_t)sizeof(order) || n != ORDER_FDS)
+    if (len != (ssize_t)sizeof(order) || n < ORDER_CGROUP)
         return false;
     e = fd_send(sock, &reply, sizeof(reply), &pidfd, pidfd >= 0 ? 1 : 0);
     if (pidfd >= 0)

@@ -18,13 +18,15 @@ enum {
     ZYGOTE_FD = 3
 }; /* where the zygote finds its socket */
 
-/* Descriptors that come with an order, in this order. */
+/* Descriptors that come with an order, in this order; the last only where the box has a control
+ * group. */
 enum {
     ORDER_PLAN,
     ORDER_CTL,
     ORDER_CHAN,
     ORDER_OUT,
     ORDER_ERR,
+    ORDER_CGROUP,
     ORDER_FDS
 };
 

@@ -155,11 +155,11 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
     return 0;
 }
 
-int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds,
+int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds, size_t n,
                  struct gb_err *err)
 {
     struct zygote_order order = { .number = number, .plan_bytes = plan_bytes };
-    int e = fd_send(z->sock, &order, sizeof(order), fds, ORDER_FDS);
+    int e = fd_send(z->sock, &order, sizeof(order), fds, n);
 
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "ordering a box") : 0;
 }

@@ -23,8 +23,8 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
                const struct zygote_callbacks *callbacks, struct zygote **ret,
                struct gb_err *err) gb_nodiscard;
 
-/* Order a box: descriptors as in protocol.h, not taken. */
-int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds,
+/* Order a box: `n` descriptors as in protocol.h, not taken. */
+int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds, size_t n,
                  struct gb_err *err) gb_nodiscard;
 
 /* Kill it and wait for it. Accepts NULL. Boxes live on. */

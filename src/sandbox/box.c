@@ -245,7 +245,10 @@ static _Noreturn void init_end(const struct init *in, struct box_event *event)
 /* Let the program write what it still holds, for a moment. */
 static void hear_last_words(const struct init *in)
 {
-    enum { ROUNDS = 10, ROUND_US = 2000 };
+    enum {
+        ROUNDS = 10,
+        ROUND_US = 2000
+    };
 
     if (!in->watching) /* it has hardly begun, or never ran */
         return;
@@ -382,6 +385,13 @@ static _Noreturn void init_main(const struct box_spec *spec, int go)
 
     if (fd_read_all(go, &byte, 1) < 0)
         _exit(1); /* the zygote could not map our ids, and has said so */
+    /* order: first, so that all that follows is counted there */
+    if (spec->fds.cgroup >= 0 && fd_write_all(spec->fds.cgroup, "0", 1) < 0) {
+        gb_err_set(&event.err, GB_E_SYSTEM, errno, "entering the box's control group");
+        gb_err_hint(&event.err, "the engine itself must run below the directory that was "
+                                "delegated");
+        init_fail(&in, &event);
+    }
     keep_only(&spec->fds);
     if (setup_init(spec->plan, &event.err) < 0)
         init_fail(&in, &event);

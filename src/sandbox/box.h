@@ -47,13 +47,16 @@ struct box_order {
 
 /* Sent to the guest's main process shortly before it is killed for its time or at the caller's
  * wish: it may flush what it had not written yet. */
-enum { BOX_LAST_WORDS_SIGNAL = 63 };
+enum {
+    BOX_LAST_WORDS_SIGNAL = 63
+};
 
 /* Descriptors handed to a box; the box owns its copies. */
 struct box_fds {
     int ctl;  /* init's end of the control socket (SOCK_SEQPACKET) */
     int chan; /* the guest's end of its channel (SOCK_STREAM) */
     int out, err;
+    int cgroup; /* cgroup.procs of the box's control group, or -1 */
 };
 
 struct box_spec {
