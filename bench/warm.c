@@ -4,11 +4,10 @@
  *   warm N       calls that find the pool full, after a pause, as from a program that does other
  *                things in between: microseconds of each
  *   burst N      calls one after another: microseconds of each
- *   flow MS JOBS runs in MS milliseconds, JOBS of them in flight
- *   settle       the pool is full and what was over is gone
+ *   flow MS JOBS runs a second, in MS milliseconds, with JOBS of them in flight
+ *   settle       boxes that wait, once the pool is full and what was over is gone
  */
 #include <glovebox.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,17 +73,27 @@ static int64_t call_us(struct gb_engine *engine)
     return took;
 }
 
-static void calls(struct gb_engine *engine, long count, bool is_warm)
+/* ---- orders ---- */
+
+static void warm(struct gb_engine *engine, long count, long jobs)
 {
-    printf("{\"us\": [");
+    (void)jobs;
+    printf("[");
     for (long i = 0; i < count; i++) {
-        if (is_warm) {
-            fill_pool(engine);
-            pause_us(PAUSE_US);
-        }
+        fill_pool(engine);
+        pause_us(PAUSE_US);
         printf("%s%lld", i ? ", " : "", (long long)call_us(engine));
     }
-    printf("]}\n");
+    printf("]\n");
+}
+
+static void burst(struct gb_engine *engine, long count, long jobs)
+{
+    (void)jobs;
+    printf("[");
+    for (long i = 0; i < count; i++)
+        printf("%s%lld", i ? ", " : "", (long long)call_us(engine));
+    printf("]\n");
 }
 
 struct flow {
@@ -123,38 +132,49 @@ static void flow(struct gb_engine *engine, long ms, long jobs)
         begin_run(&f);
     while (gb_step(engine, -1) > 0)
         ;
-    printf("{\"runs\": %ld, \"us\": %ld}\n", f.runs, ms * 1000);
+    printf("%.3f\n", (double)f.runs / (double)ms * 1000);
 }
 
-static void settle(struct gb_engine *engine)
+static void settle(struct gb_engine *engine, long count, long jobs)
 {
     int64_t until = now_us() + SETTLE_MS * 1000;
 
+    (void)count;
+    (void)jobs;
     do {
         fill_pool(engine);
         (void)gb_step(engine, 10);
     } while (now_us() < until);
-    printf("{\"waiting\": %d}\n", gb_waiting(engine));
+    printf("%d\n", gb_waiting(engine));
 }
 
-static void obey(struct gb_engine *engine, const char *line)
-{
-    long count = 0, jobs = 0;
-    char what[16] = "";
+static const struct {
+    const char *name;
+    void (*obey)(struct gb_engine *engine, long count, long jobs);
+} orders[] = {
+    { "warm", warm },
+    { "burst", burst },
+    { "flow", flow },
+    { "settle", settle },
+};
 
-    if (sscanf(line, "%15s %ld %ld", what, &count, &jobs) < 1) // NOLINT(cert-err34-c): the driver's
-        die("an empty order", NULL);
-    if (strcmp(what, "warm") == 0)
-        calls(engine, count, true);
-    else if (strcmp(what, "burst") == 0)
-        calls(engine, count, false);
-    else if (strcmp(what, "flow") == 0)
-        flow(engine, count, jobs);
-    else if (strcmp(what, "settle") == 0)
-        settle(engine);
-    else
-        die("no such order", line);
-    (void)fflush(stdout);
+static void obey(struct gb_engine *engine, char *line)
+{
+    char *numbers = line + strcspn(line, " \n");
+    long count, jobs;
+
+    if (*numbers)
+        *numbers++ = '\0';
+    count = strtol(numbers, &numbers, 10);
+    jobs = strtol(numbers, &numbers, 10);
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        if (strcmp(orders[i].name, line) == 0) {
+            orders[i].obey(engine, count, jobs);
+            (void)fflush(stdout);
+            return;
+        }
+    }
+    die("no such order", line);
 }
 
 /* warm PYTHON: the version and a first result, then what standard input asks for. */

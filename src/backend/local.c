@@ -541,14 +541,14 @@ static struct run_outcome outcome_of(const struct run *r, const struct host_box 
     if (box->setup_failed) {
         o.end = RUN_FAILED;
         o.err = box->setup_err;
+    } else if (r->killed) { /* whatever it said after it was told to end */
+        o.end = RUN_KILLED;
     } else if (box->answer && !box->forged) {
         o.end = RUN_ANSWERED;
         o.answer = box->answer;
     } else if (box->reported && box->end == END_LIMIT) {
         o.end = RUN_LIMIT;
         o.sample = box->sample;
-    } else if (r->killed) {
-        o.end = RUN_KILLED;
     } else if (box->forged) {
         o.end = RUN_ANSWERED;
         o.answer = NULL;
@@ -787,6 +787,8 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
 
 static void local_kill(struct run *r)
 {
+    if (r->box && r->box->answer)
+        return; /* it made it in time, and is on its way out */
     r->killed = true;
     if (r->box)
         host_box_kill(r->box);

@@ -2,20 +2,22 @@
 
 import pytest
 
-import harness
+import host
 
 
 @pytest.fixture(scope="session")
 def hosts():
     """The host as a user has it, by the user's name; planted once for each."""
-    harness.adopt_orphans()
+    host.adopt_orphans()
+    rooms = host.Rooms()
     made = {}
 
     def of(name):
         if name not in made:
-            made[name] = harness.Host(name)
+            made[name] = host.Host(name, rooms)
         return made[name]
 
     yield of
-    for host in made.values():
-        host.close()
+    for it in made.values():
+        it.close()
+    rooms.close()

@@ -3,11 +3,12 @@
 import pytest
 
 import harness
+from host import user_names
 
 PROGRAMS = harness.programs()
 CASES = [
     pytest.param(user, level, program, variant, id="-".join(filter(None, (user, level, program.name, variant))))
-    for user in harness.user_names()
+    for user in user_names()
     for level in harness.LEVELS
     for program in PROGRAMS
     for variant in program.variants

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-import harness
+from harness import LEVELS
+from host import GLOVEBOX, marked, until, user_names
 
 RUNS = 20
 CODE = """
@@ -20,7 +21,7 @@ for _ in range(2):
     subprocess.Popen(["sh", "-c", "trap '' TERM INT HUP; sleep " + marked + "; sleep 600"])
 time.sleep(600)
 """
-CASES = [(user, level) for user in harness.user_names() for level in harness.LEVELS]
+CASES = [(user, level) for user in user_names() for level in LEVELS]
 
 
 def requests(mark):
@@ -30,20 +31,11 @@ def requests(mark):
 
 
 def start(host, level, mark):
-    command = [harness.GLOVEBOX, "batch", "--isolation", level, "--policy", "off", "-t", "60", "-j", str(RUNS), "-"]
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        cwd=f"{host.base}/cwd",
-        env=host.environment(),
-        start_new_session=True,
-        **host.user.become(),
-    )
-    process.stdin.write(requests(mark))
-    process.stdin.close()
-    return process
+    command = [GLOVEBOX, "batch", "--isolation", level, "--policy", "off", "-t", "60", "-j", str(RUNS), "-"]
+    engine = host.start(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    engine.stdin.write(requests(mark))
+    engine.stdin.close()
+    return engine
 
 
 @pytest.mark.parametrize(("user", "level"), CASES)
@@ -53,8 +45,8 @@ def test_nothing_is_left(hosts, user, level):
     before = host.snapshot()
     engine = start(host, level, mark)
     try:
-        running = harness.until(lambda: RUNS * 6 - len(harness.marked(mark)) > 0 and engine.poll() is None, 20)
-        assert not running and engine.poll() is None, f"the batch did not get going: {harness.marked(mark)}"
+        running = until(lambda: RUNS * 6 - len(marked(mark)) > 0 and engine.poll() is None, 20)
+        assert not running and engine.poll() is None, f"the batch did not get going: {marked(mark)}"
     finally:
         os.kill(engine.pid, signal.SIGKILL)
         engine.wait()

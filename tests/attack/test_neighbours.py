@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-import harness
+from harness import LEVELS, shape
+from host import GLOVEBOX, user_names
 
 # name -> status that it must end with (None: any but failed), code
 GREEDY = {
@@ -27,14 +28,14 @@ assert os.listdir() == ["mine"]
 assert subprocess.run(["true"]).returncode == 0
 [sum(range(100000)), "{0}"]
 """
-CASES = [(user, level) for user in harness.user_names() for level in harness.LEVELS]
+CASES = [(user, level) for user in user_names() for level in LEVELS]
 
 
 def requests():
     """Greedy and modest runs in turn."""
     limits = {"memory": "128M", "processes": 32, "disk": "32M"}
     for name, (_status, code) in GREEDY.items():
-        yield {"id": name, "kind": "python", "code": code, "timeout": 2, "limits": limits}
+        yield {"id": name, "kind": "python", "code": code, "timeout": 1, "limits": limits}
         for number in range(3):
             yield {"id": f"{name}-{number}", "kind": "python", "code": MODEST.format(f"{name}-{number}"), "timeout": 10}
 
@@ -44,20 +45,15 @@ def test_others_finish(hosts, user, level):
     host = hosts(user)
     asked = list(requests())
     before = host.snapshot()
-    done = subprocess.run(
-        [harness.GLOVEBOX, "batch", "--isolation", level, "--policy", "off", "-j", "4", "-"],
-        input="".join(json.dumps(it) + "\n" for it in asked).encode(),
-        capture_output=True,
-        timeout=60,
-        cwd=f"{host.base}/cwd",
-        env=host.environment(),
-        **host.user.become(),
-    )
-    results = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [it.get("id") for it in results] == [it["id"] for it in asked], done.stderr
+    command = [GLOVEBOX, "batch", "--isolation", level, "--policy", "off", "-j", "4", "-"]
+    lines = "".join(json.dumps(it) + "\n" for it in asked)
+    batch = host.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    stdout, stderr = batch.communicate(lines.encode(), timeout=60)
+    results = [json.loads(line) for line in stdout.splitlines()]
+    assert [it.get("id") for it in results] == [it["id"] for it in asked], stderr
     for result in results:
         name = result["id"]
-        assert not harness.shape(result, level), result
+        assert not shape(result, level), result
         if name not in GREEDY:
             assert (result["status"], result["value"]) == ("ok", [4999950000, name]), result
         elif GREEDY[name][0]:
