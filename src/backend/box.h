@@ -7,13 +7,14 @@
 
 #include "base/buf.h"
 #include "sandbox/box.h"
+#include "sandbox/compose.h"
 #include "sandbox/plan.h"
 
 /* What decides whether a waiting box fits an order; the rest can still be tightened. */
 struct box_shape {
     enum plan_level level;
     bool host_network;
-    uint64_t disk_bytes;
+    struct plan_limits limits; /* what it is made with */
 };
 
 struct host_box;

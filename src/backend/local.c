@@ -151,7 +151,21 @@ static void fail_all(struct local *l, const struct gb_err *err)
 static bool same_shape(const struct box_shape *a, const struct box_shape *b)
 {
     return a->level == b->level && a->host_network == b->host_network &&
-           a->disk_bytes == b->disk_bytes;
+           memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0;
+}
+
+/* Most limits can be lowered in a box that stands ready; its disk cannot, and none can be
+ * raised. */
+static struct plan_limits made_with(const struct plan_limits *usual, const struct plan_limits *want)
+{
+    struct plan_limits limits = *usual;
+
+    if (want->memory_bytes > usual->memory_bytes || want->processes > usual->processes ||
+        want->open_files > usual->open_files ||
+        (usual->cpu_ms != 0 && (want->cpu_ms == 0 || want->cpu_ms > usual->cpu_ms)))
+        return *want;
+    limits.disk_bytes = want->disk_bytes;
+    return limits;
 }
 
 /* What an order asks for, with auto as what it means now. */
@@ -162,11 +176,25 @@ static struct box_shape shape_of(const struct local *l, const struct run_order *
     if (level == ISOLATION_AUTO)
         level = l->auto_level == ISOLATION_AUTO ? LEVEL_NAMESPACES : l->auto_level;
     return (struct box_shape){ (enum plan_level)level, order->host_network,
-                               order->limits.disk_bytes };
+                               made_with(&l->usual.limits, &order->limits) };
+}
+
+/* An interpreter that claims one of these as its own is not believed. */
+static bool is_private(const char *path)
+{
+    static const char *const dirs[] = { "/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/proc",
+                                        "/root", "/run", "/srv", "/sys",  "/tmp",   "/var" };
+
+    for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+        if (strcmp(path, dirs[i]) == 0)
+            return true;
+    return strstr(path, "/..") || strstr(path, "//");
 }
 
 static size_t add_visible(const char *path, const char **list, size_t n)
 {
+    if (path && is_private(path))
+        return n;
     if (!path || path[0] != '/' || path[1] == '\0' || n == VISIBLE_MAX)
         return n;
     for (size_t i = 0; i < n; i++)
@@ -199,13 +227,12 @@ static int compose_shape(const struct local *l, const struct box_shape *shape, c
     const char *visible[VISIBLE_MAX];
     struct plan_wish wish = { .level = shape->level,
                               .host_network = shape->host_network,
-                              .limits = l->usual.limits,
+                              .limits = shape->limits,
                               .scratch = scratch,
                               .visible = visible };
     uint32_t abi_min = shape->level == LEVEL_LANDLOCK ? LANDLOCK_ABI_MIN : 1;
     int why;
 
-    wish.limits.disk_bytes = shape->disk_bytes;
     wish.n_visible = visible_paths(l, visible);
     wish.landlock_abi = landlock_abi(&why);
     if (shape->level >= LEVEL_LANDLOCK && wish.landlock_abi < abi_min) {
@@ -234,7 +261,7 @@ static struct composed *plan_of(struct local *l, const struct box_shape *shape, 
     slot->used = true;
     slot->shape = *shape;
     if (scratch)
-        slot->shape.disk_bytes = UINT64_MAX; /* names a directory: for this box only */
+        slot->shape.limits.disk_bytes = UINT64_MAX; /* names a directory: for this box only */
     else
         l->next_plan++;
     return &slot->composed;
@@ -285,9 +312,7 @@ static int order_box(struct local *l, struct host_box *box, const struct box_far
     size_t len = packed.len;
     gb_buf_done(&packed);
     if (plan >= 0 && l->cgroup >= 0) {
-        struct plan_limits limits = l->usual.limits;
-        limits.disk_bytes = box->shape.disk_bytes;
-        procs = cgroup_make(l->cgroup, box->number, &limits, err);
+        procs = cgroup_make(l->cgroup, box->number, &box->shape.limits, err);
     }
     if (plan < 0 || (l->cgroup >= 0 && procs < 0))
         return -1;
@@ -374,9 +399,9 @@ static void add_rlimit(json_t *list, int resource, uint64_t value)
 }
 
 /* Limits below those that the box was made with, as the guest sets them. */
-static json_t *rlimits_of(const struct local *l, const struct run *r)
+static json_t *rlimits_of(const struct run *r)
 {
-    const struct plan_limits *want = &r->order.limits, *have = &l->usual.limits;
+    const struct plan_limits *want = &r->order.limits, *have = &r->shape.limits;
     uint64_t init = r->shape.level == LEVEL_NAMESPACES ? 1 : 0;
     json_t *list = json_array();
 
@@ -401,7 +426,7 @@ static void point_into_scratch(json_t *env, const char *scratch)
     json_object_set_new(env, "TMPDIR", json_sprintf("%s/tmp", scratch));
 }
 
-static int run_in(struct local *l, struct run *r, struct host_box *box, struct gb_err *err)
+static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
     struct plan_watch watch = watch_of(r);
     json_t *program = json_copy(json_shared(r->order.program));
@@ -412,7 +437,7 @@ static int run_in(struct local *l, struct run *r, struct host_box *box, struct g
     if (box->scratch)
         point_into_scratch(env, box->scratch);
     json_object_set_new(program, "env", env);
-    json_object_set_new(program, "rlimits", rlimits_of(l, r));
+    json_object_set_new(program, "rlimits", rlimits_of(r));
     e = host_box_run(box, program, r->stdin_fd, &watch, err);
     json_decref(program);
     return e;
@@ -428,7 +453,7 @@ static void assign(struct local *l, struct run *r, struct host_box *box)
 {
     struct gb_err err;
 
-    if (run_in(l, r, box, &err) < 0) {
+    if (run_in(r, box, &err) < 0) {
         host_box_kill(box); /* it died while it waited; another will come */
         return;
     }

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -161,9 +162,7 @@ int fd_write_file_at(int dirfd, const char *path, const char *text)
     return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 }
 
-/* A directory to read, made readable if its owner had shut it; -1 for anything else. Never follows
- * a link. */
-static int open_subdir(int dirfd, const char *name)
+int fd_open_subdir(int dirfd, const char *name)
 {
     auto_close int path = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     char self[64];
@@ -189,34 +188,50 @@ static int sweep(int dirfd)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (unlinkat(dirfd, e->d_name, 0) < 0 && unlinkat(dirfd, e->d_name, AT_REMOVEDIR) < 0)
-            below = open_subdir(dirfd, e->d_name);
+            below = fd_open_subdir(dirfd, e->d_name);
     }
     (void)closedir(dir);
     return below;
 }
 
+static bool is_same(int a, int b)
+{
+    struct stat x, y;
+
+    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
 /* One directory deeper each time it meets one, back up by "..": the depth costs no stack and no
  * descriptors, so a tree of any depth can be removed. Every process that could move a directory
- * away meanwhile is dead by then. */
+ * away meanwhile is dead by then. Meeting again the one that was just left means that it cannot be
+ * removed; then the rest stays too. */
 void fd_empty_dir(int dirfd)
 {
-    int here = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
-    enum {
-        ROUNDS_MAX = 200000
-    }; /* several times the inodes that a box may have */
+    int here = fcntl(dirfd, F_DUPFD_CLOEXEC, 3), left = -1;
     size_t depth = 0;
 
-    for (int round = 0; here >= 0 && round < ROUNDS_MAX; round++) {
+    (void)fchmod(dirfd, 0700);
+    while (here >= 0) {
         int next = sweep(here);
 
+        if (next >= 0 && left >= 0 && is_same(next, left)) {
+            (void)close(next);
+            break;
+        }
+        gb_closep(&left);
+        left = -1;
         if (next >= 0) {
             depth++;
+            (void)close(here);
         } else if (depth > 0) {
             depth--;
             next = openat(here, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            left = here;
+        } else {
+            break;
         }
-        (void)close(here);
         here = next;
     }
+    gb_closep(&left);
     gb_closep(&here);
 }

@@ -28,6 +28,10 @@ ssize_t fd_slurp_at(int dirfd, const char *path, char *data, size_t max);
 /* Write a string to a file that exists (of /proc, say). Returns 0. */
 int fd_write_file_at(int dirfd, const char *path, const char *text);
 
+/* A directory to read, made readable if its owner had shut it; -1 for anything else. Never follows
+ * a link. */
+int fd_open_subdir(int dirfd, const char *name);
+
 /* Remove what is in the directory, however deep, without following a link; not the directory
  * itself. Best effort: what cannot be removed stays. */
 void fd_empty_dir(int dirfd);

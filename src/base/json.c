@@ -1,7 +1,9 @@
 #include "base/json.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How many digits this real needs: most do with 15, none needs more than 17. */
 static int digits_of(double d)
@@ -16,26 +18,59 @@ static int digits_of(double d)
     return 17;
 }
 
-static int digits_needed(json_t *json)
+/* Rewrite the real that starts at `from` with as few digits as it needs, at `to`, which is not
+ * after it. *from becomes its end; returns the end of what was written. */
+static char *shorten(char *to, const char **from)
 {
-    int most = 15, n;
+    size_t len = strspn(*from, "0123456789+-.eE");
+    const char *at = *from;
+    char text[40];
+    double d;
+    int n;
 
-    if (json_is_real(json))
-        return digits_of(json_real_value(json));
-    for (size_t i = 0; i < json_array_size(json); i++) {
-        n = digits_needed(json_array_get(json, i));
-        most = n > most ? n : most;
+    *from += len;
+    if (!memchr(at, '.', len) && !memchr(at, 'e', len)) {
+        memmove(to, at, len); /* an integer */
+        return to + len;
     }
-    for (void *at = json_object_iter(json); at; at = json_object_iter_next(json, at)) {
-        n = digits_needed(json_object_iter_value(at));
-        most = n > most ? n : most;
+    d = strtod(at, NULL);
+    n = snprintf(text, sizeof(text), "%.*g", digits_of(d), d);
+    if (!strpbrk(text, ".e"))
+        n += snprintf(text + n, sizeof(text) - (size_t)n, ".0"); /* it stays a real */
+    if ((size_t)n >= len) { /* short already, only its exponent is spelled differently */
+        memmove(to, at, len);
+        return to + len;
     }
-    return most;
+    memcpy(to, text, (size_t)n);
+    return to + n;
+}
+
+/* jansson writes all reals of a document with the same number of digits. */
+static void shorten_reals(char *text)
+{
+    const char *from = text;
+    char *to = text;
+    bool in_string = false;
+
+    while (*from) {
+        if (!in_string && (*from == '-' || (*from >= '0' && *from <= '9'))) {
+            to = shorten(to, &from);
+            continue;
+        }
+        if (*from == '"')
+            in_string = !in_string;
+        else if (*from == '\\')
+            *to++ = *from++;
+        *to++ = *from++;
+    }
+    *to = '\0';
 }
 
 char *json_text(const json_t *json)
 {
-    size_t digits = (size_t)digits_needed(json_shared(json));
+    char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 
-    return json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+    if (text)
+        shorten_reals(text);
+    return text;
 }

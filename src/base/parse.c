@@ -34,8 +34,11 @@ int parse_size(const char *text, uint64_t *ret)
 bool parse_seconds(const char *text, uint64_t *ret_ms)
 {
     char *end;
-    double seconds = strtod(text, &end);
+    double seconds;
 
+    if (text[strspn(text, "0123456789.")] != '\0') /* no hexadecimal, no exponent, no sign */
+        return false;
+    seconds = strtod(text, &end);
     if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds > 1e9)
         return false;
     *ret_ms = (uint64_t)(seconds * 1000.0 + 0.5);
@@ -94,6 +97,8 @@ bool base64_decode(char *text, uint64_t *len)
 
     while (n > 0 && *len - n < 2 && text[n - 1] == '=')
         n--;
+    if (n != *len && *len % 4 != 0)
+        return false;
     for (uint64_t i = 0; i < n; i++) {
         int d = base64_digit(text[i]);
         if (d < 0)

@@ -40,6 +40,7 @@ static int take_code(struct request *r, const char *key, json_t *value, struct g
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string", key);
     if (json_string_length(value) > CODE_MAX)
         return too_large(key, json_string_length(value), CODE_MAX, err);
+    r->bad_byte = -1;
     json_object_set(r->program, "code", value);
     return 0;
 }
@@ -47,11 +48,15 @@ static int take_code(struct request *r, const char *key, json_t *value, struct g
 /* A copy of the decoded bytes, which the caller frees. */
 static char *decoded(const char *key, const json_t *value, uint64_t *len, struct gb_err *err)
 {
-    char *bytes = json_is_string(value) ? strdup(json_string_value(value)) : NULL;
+    char *bytes;
 
     *len = json_string_length(value);
-    if (bytes && base64_decode(bytes, len))
-        return bytes;
+    bytes = json_is_string(value) ? malloc(*len + 1) : NULL;
+    if (bytes) {
+        memcpy(bytes, json_string_value(value), *len); /* it may hold NULs: not strdup */
+        if (base64_decode(bytes, len))
+            return bytes;
+    }
     free(bytes);
     (void)gb_fail(err, GB_E_INVALID, 0, "%s: must be base64", key);
     return NULL;
@@ -187,7 +192,10 @@ static const struct {
 static int take_key(struct request *r, const struct config *config, const char *key, json_t *value,
                     struct gb_err *err)
 {
-    int n = settings_request(&r->settings, key, value, config->allow_request, err);
+    /* The level is read already: what else may be asked for depends on it. */
+    int n = strcmp(key, "isolation") == 0
+                ? 1
+                : settings_request(&r->settings, key, value, config->allow_request, err);
 
     if (n != 0)
         return n < 0 ? -1 : 0;
@@ -213,6 +221,10 @@ int request_read(const struct config *config, const char *text, struct request *
     if (!json_is_object(ret->json))
         return gb_fail(err, GB_E_INVALID, 0, "the request is not a JSON object");
     ret->id = json_object_get(ret->json, "id");
+    value = json_object_get(ret->json, "isolation");
+    if (value &&
+        settings_request(&ret->settings, "isolation", value, config->allow_request, err) < 0)
+        return -1;
     json_object_foreach (ret->json, key, value)
         if (take_key(ret, config, key, value, err) < 0)
             return -1;

@@ -207,15 +207,17 @@ static bool is_allowed(const json_t *allowed, const char *key)
 }
 
 /* Is `want` at least as tight as what is configured? */
-static bool is_tighter(const struct setting *t, uint64_t have, uint64_t want)
+static bool is_tighter(const struct settings *s, const struct setting *t, uint64_t want)
 {
+    uint64_t have = *(const uint64_t *)((const char *)s + t->offset);
+
     if (t->choices == isolations) /* auto is whatever the kernel holds */
         return want >= (have == ISOLATE_AUTO ? ISOLATE_LANDLOCK : have);
     if (t->choices == policies && have == POLICY_DEFAULT)
-        return want >= POLICY_STANDARD;
+        return want >= (s->isolation >= ISOLATE_LANDLOCK ? POLICY_STANDARD : POLICY_STRICT);
     if (t->kind == KIND_CHOICE)
         return want >= have;
-    return have == 0 ? t->offset == AT(cpu_ms) : want <= have;
+    return want <= have || (have == 0 && t->offset == AT(cpu_ms));
 }
 
 static int request_one(struct settings *s, const struct setting *t, const json_t *value,
@@ -229,9 +231,10 @@ static int request_one(struct settings *s, const struct setting *t, const json_t
         return -1;
     if (t->choices == isolations && want == ISOLATE_AUTO)
         return 1; /* no wish of its own */
-    if (!is_tighter(t, *have, want) && !is_allowed(allowed, t->key)) {
+    if (!is_tighter(s, t, want) && !is_allowed(allowed, t->key)) {
         show(t, want, want_text, sizeof(want_text));
-        (void)snprintf(have_text, sizeof(have_text), "%s", "standard");
+        (void)snprintf(have_text, sizeof(have_text), "%s",
+                       s->isolation >= ISOLATE_LANDLOCK ? "standard" : "strict");
         if (!(t->choices == policies && *have == POLICY_DEFAULT))
             show(t, *have, have_text, sizeof(have_text));
         (void)gb_fail(err, GB_E_INVALID, 0, "%s: %s is looser than the configured %s", name,

@@ -51,26 +51,21 @@ static void visit_bytes(struct visitor *v, void *data, size_t len)
 
 static void visit_blob(struct visitor *v, const void **data, size_t *len)
 {
-    static const char zeros[8];
-    size_t pad;
-
     visit(v, *len);
-    pad = (8 - *len % 8) % 8; /* the filter is read in place, so it must be aligned */
     if (v->out) {
         struct gb_err ignored;
-        v->bad |= gb_buf_add(v->out, *data, *len, &ignored) < 0 ||
-                  gb_buf_add(v->out, zeros, pad, &ignored) < 0;
+        v->bad |= gb_buf_add(v->out, *data, *len, &ignored) < 0;
         return;
     }
-    if (v->bad || *len > v->left || pad > v->left - *len) {
+    if (v->bad || *len > v->left) {
         v->bad = true;
         *data = "";
         *len = 0;
         return;
     }
     *data = v->in;
-    v->in += *len + pad;
-    v->left -= *len + pad;
+    v->in += *len;
+    v->left -= *len;
 }
 
 static void visit_string(struct visitor *v, const char **text)

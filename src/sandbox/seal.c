@@ -55,9 +55,11 @@ int seal_rlimits(const struct plan *plan, struct gb_err *err)
         __rlimit_resource_t what = (__rlimit_resource_t)plan->rlimits[i].resource;
 
         /* A host that already holds us to less is obeyed. */
-        if (getrlimit(what, &now) == 0 && now.rlim_max < want.rlim_max)
+        if (getrlimit(what, &now) < 0)
+            return gb_fail(err, GB_E_SYSTEM, errno, "asking for resource limit %d", (int)what);
+        if (now.rlim_max < want.rlim_max)
             want.rlim_cur = want.rlim_max = now.rlim_max;
-        if (what == RLIMIT_CPU && want.rlim_max != RLIM_INFINITY)
+        if (what == RLIMIT_CPU && want.rlim_max < now.rlim_max)
             want.rlim_max++; /* SIGXCPU first, so that the result can name the limit */
         if (setrlimit(what, &want) < 0)
             return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting resource limit %d", (int)what);

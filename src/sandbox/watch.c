@@ -32,21 +32,28 @@ const char *watch_limit_name(enum watch_limit limit)
 
 /* ---- the tree ---- */
 
+/* The file lists pids with a space after each; it can be longer than any buffer. */
 static size_t children_of_task(int proc, const char *path, pid_t *ret, size_t max)
 {
+    auto_close int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     char text[4096];
-    ssize_t len = fd_slurp_at(proc, path, text, sizeof(text) - 1);
     size_t n = 0;
+    pid_t pid = 0;
 
-    for (char *at = text; len > 0 && n < max;) {
-        char *end;
-        long pid = strtol(at, &end, 10);
-        if (end == at)
-            break;
-        ret[n++] = (pid_t)pid;
-        at = end;
+    for (;;) {
+        ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text));
+        if (len <= 0)
+            return n;
+        for (ssize_t i = 0; i < len; i++) {
+            if (text[i] >= '0' && text[i] <= '9') {
+                pid = pid * 10 + (text[i] - '0');
+            } else if (pid > 0) {
+                if (n < max)
+                    ret[n++] = pid;
+                pid = 0;
+            }
+        }
     }
-    return n;
 }
 
 static size_t children_of(int proc, pid_t pid, pid_t *ret, size_t max)
@@ -174,8 +181,7 @@ static void add_disk(int dirfd, const struct plan_watch *limits, struct disk *d,
         d->bytes += (uint64_t)st.st_blocks * 512;
         if (!S_ISDIR(st.st_mode))
             continue;
-        auto_close int sub =
-            openat(dirfd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        auto_close int sub = fd_open_subdir(dirfd, e->d_name);
         if (depth > 64) /* deeper than any honest tree: what is below counts as too much */
             d->inodes = limits->inodes + 1;
         else if (sub >= 0)

@@ -1,0 +1,468 @@
+/*
+ * The filter, run: its BPF program is interpreted here for every system call there is and some
+ * that there are not, so that what is tested is what the kernel will be given and not what the
+ * source lists.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/socket.h>
+
+#include "sandbox/seccomp.h"
+
+enum {
+    NR_MAX = 1100,
+    X32_BIT = 0x40000000,
+    ENOSYS_ACTION = SECCOMP_RET_ERRNO | ENOSYS,
+    EPERM_ACTION = SECCOMP_RET_ERRNO | EPERM,
+};
+
+/* The filters that there are. */
+static struct variant {
+    const char *name;
+    enum plan_level level;
+    bool host_network;
+    struct gb_buf code;
+} variants[] = {
+    { .name = "landlock", .level = LEVEL_LANDLOCK },
+    { .name = "landlock, host network", .level = LEVEL_LANDLOCK, .host_network = true },
+    { .name = "namespaces", .level = LEVEL_NAMESPACES },
+    { .name = "namespaces, host network", .level = LEVEL_NAMESPACES, .host_network = true },
+};
+
+enum {
+    LANDLOCK,
+    LANDLOCK_NET,
+    NAMESPACES,
+    NAMESPACES_NET
+};
+
+static int build(void **state)
+{
+    struct gb_err err = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(variants); i++) {
+        gb_buf_init(&variants[i].code, 64 << 10);
+        if (seccomp_build(variants[i].level, variants[i].host_network, &variants[i].code, &err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(variants); i++)
+        gb_buf_done(&variants[i].code);
+    return 0;
+}
+
+/* ---- the interpreter ---- */
+
+static bool jumps(const struct sock_filter *f, uint32_t a)
+{
+    switch (BPF_OP(f->code)) {
+    case BPF_JEQ:
+        return a == f->k;
+    case BPF_JGT:
+        return a > f->k;
+    case BPF_JGE:
+        return a >= f->k;
+    case BPF_JSET:
+        return (a & f->k) != 0;
+    default:
+        fail_msg("unknown jump %x", f->code);
+        return false;
+    }
+}
+
+static uint32_t load(const struct seccomp_data *data, uint32_t at)
+{
+    uint32_t word;
+
+    assert_true(at % 4 == 0 && at < sizeof(*data));
+    memcpy(&word, (const char *)data + at, sizeof(word));
+    return word;
+}
+
+/* What the kernel would do with this call. */
+static uint32_t run(const struct variant *v, const struct seccomp_data *data)
+{
+    const struct sock_filter *code = (const void *)v->code.data;
+    size_t n = v->code.len / sizeof(*code);
+    uint32_t a = 0;
+
+    for (size_t pc = 0; pc < n; pc++) { /* jumps only go forward, so this ends */
+        const struct sock_filter *f = &code[pc];
+
+        if (f->code == (BPF_LD | BPF_W | BPF_ABS))
+            a = load(data, f->k);
+        else if (f->code == (BPF_ALU | BPF_AND | BPF_K))
+            a &= f->k;
+        else if (f->code == (BPF_JMP | BPF_JA))
+            pc += f->k;
+        else if (BPF_CLASS(f->code) == BPF_JMP && BPF_SRC(f->code) == BPF_K)
+            pc += jumps(f, a) ? f->jt : f->jf;
+        else if (f->code == (BPF_RET | BPF_K))
+            return f->k;
+        else
+            fail_msg("instruction %x is not one that a filter needs", f->code);
+    }
+    fail_msg("%s: the program runs off its end", v->name);
+    return 0;
+}
+
+static uint32_t call_on(const struct variant *v, uint32_t arch, uint32_t nr, uint64_t arg)
+{
+    struct seccomp_data data = { .nr = (int)nr, .arch = arch, .args = { arg } };
+
+    return run(v, &data);
+}
+
+/* The action for a call with this first argument. */
+static uint32_t call(size_t variant, int nr, uint64_t arg)
+{
+    return call_on(&variants[variant], seccomp_arch_native(), (uint32_t)nr, arg);
+}
+
+static bool is_allowed(size_t variant, int nr, uint64_t arg)
+{
+    return call(variant, nr, arg) == SECCOMP_RET_ALLOW;
+}
+
+/* For every variant, unless this architecture does not have the call. */
+static void assert_action(int nr, uint64_t arg, uint32_t want)
+{
+    for (size_t i = 0; i < ARRAY_LEN(variants); i++) {
+        if (nr >= 0 && call(i, nr, arg) != want)
+            fail_msg("%s: %s(%llx) gives %x, not %x", variants[i].name,
+                     seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr),
+                     (unsigned long long)arg, call(i, nr, arg), want);
+    }
+}
+
+#define CALL(name) SCMP_SYS(name)
+
+/* ---- which calls ---- */
+
+static void test_the_kernel_would_take_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(variants); i++) {
+        assert_int_equal(variants[i].code.len % sizeof(struct sock_filter), 0);
+        assert_in_range(variants[i].code.len / sizeof(struct sock_filter), 1, BPF_MAXINSNS);
+    }
+}
+
+static void test_foreign_architectures_are_killed(void **state)
+{
+    static const uint32_t arches[] = { AUDIT_ARCH_X86_64,  AUDIT_ARCH_I386,
+                                       AUDIT_ARCH_AARCH64, AUDIT_ARCH_ARM,
+                                       AUDIT_ARCH_PPC64,   AUDIT_ARCH_S390X,
+                                       AUDIT_ARCH_RISCV64, 0,
+                                       UINT32_MAX };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(variants); i++)
+        for (size_t k = 0; k < ARRAY_LEN(arches); k++)
+            for (uint32_t nr = 0; nr < NR_MAX && arches[k] != seccomp_arch_native(); nr++)
+                assert_int_equal(call_on(&variants[i], arches[k], nr, 0), SECCOMP_RET_KILL_PROCESS);
+}
+
+static void test_x32_numbers_are_killed(void **state)
+{
+    (void)state;
+    if (seccomp_arch_native() != SCMP_ARCH_X86_64)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(variants); i++) {
+        for (uint32_t nr = 0; nr < NR_MAX; nr++)
+            assert_int_equal(call_on(&variants[i], AUDIT_ARCH_X86_64, nr | X32_BIT, 0),
+                             SECCOMP_RET_KILL_PROCESS);
+        assert_int_not_equal(call_on(&variants[i], AUDIT_ARCH_X86_64, UINT32_MAX, 0),
+                             SECCOMP_RET_ALLOW);
+        assert_int_not_equal(call_on(&variants[i], AUDIT_ARCH_X86_64, INT32_MAX, 0),
+                             SECCOMP_RET_ALLOW);
+    }
+}
+
+static void test_what_programs_need_is_allowed(void **state)
+{
+    static const int calls[] = { CALL(read),           CALL(write),
+                                 CALL(openat),         CALL(close),
+                                 CALL(mmap),           CALL(munmap),
+                                 CALL(mprotect),       CALL(brk),
+                                 CALL(futex),          CALL(execve),
+                                 CALL(exit),           CALL(exit_group),
+                                 CALL(fork),           CALL(vfork),
+                                 CALL(wait4),          CALL(rt_sigaction),
+                                 CALL(pipe2),          CALL(dup3),
+                                 CALL(poll),           CALL(epoll_wait),
+                                 CALL(getrandom),      CALL(clock_gettime),
+                                 CALL(nanosleep),      CALL(getcwd),
+                                 CALL(rseq),           CALL(set_robust_list),
+                                 CALL(sigaltstack),    CALL(prctl),
+                                 CALL(kill),           CALL(tgkill),
+                                 CALL(fcntl),          CALL(ioctl),
+                                 CALL(getdents64),     CALL(newfstatat),
+                                 CALL(set_tid_address) };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        assert_action(calls[i], 0, SECCOMP_RET_ALLOW);
+}
+
+static void test_what_gains_something_is_refused(void **state)
+{
+    static const int calls[] = {
+        CALL(mount),
+        CALL(umount2),
+        CALL(pivot_root),
+        CALL(chroot),
+        CALL(open_tree),
+        CALL(move_mount),
+        CALL(fsopen),
+        CALL(fsmount),
+        CALL(mount_setattr),
+        CALL(unshare),
+        CALL(setns),
+        CALL(ptrace),
+        CALL(bpf),
+        CALL(process_vm_readv),
+        CALL(process_vm_writev),
+        CALL(pidfd_getfd),
+        CALL(perf_event_open),
+        CALL(userfaultfd),
+        CALL(keyctl),
+        CALL(add_key),
+        CALL(request_key),
+        CALL(init_module),
+        CALL(open_by_handle_at),
+        CALL(name_to_handle_at),
+        CALL(finit_module),
+        CALL(delete_module),
+        CALL(kexec_load),
+        CALL(reboot),
+        CALL(swapon),
+        CALL(settimeofday),
+        CALL(clock_settime),
+        CALL(sethostname),
+        CALL(ioperm),
+        CALL(iopl),
+        CALL(syslog),
+        CALL(fanotify_init),
+        CALL(kcmp),
+        CALL(setpriority),
+        CALL(ioprio_set),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        assert_action(calls[i], 0, EPERM_ACTION);
+}
+
+static void test_what_does_not_exist_here(void **state)
+{
+    static const int calls[] = {
+        CALL(clone3),           CALL(memfd_create),   CALL(memfd_secret),
+        CALL(io_uring_setup),   CALL(io_uring_enter), CALL(io_uring_register),
+        CALL(shmget),           CALL(shmat),          CALL(msgget),
+        CALL(semget),           CALL(mq_open),        CALL(process_madvise),
+        CALL(io_setup),         CALL(modify_ldt),     CALL(lookup_dcookie),
+        CALL(remap_file_pages), CALL(fanotify_mark),  CALL(quotactl_fd),
+        CALL(nfsservctl),       CALL(uselib),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        assert_action(calls[i], 0, ENOSYS_ACTION);
+}
+
+/* Whatever a future kernel adds is not there until somebody has thought about it. */
+static void test_calls_of_the_future_do_not_exist(void **state)
+{
+    (void)state;
+    for (int nr = 0; nr < NR_MAX; nr++) {
+        char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);
+        if (!name)
+            assert_action(nr, 0, ENOSYS_ACTION);
+        free(name);
+    }
+}
+
+/* ---- which arguments ---- */
+
+static const int by_argument[] = {
+    CALL(clone),          CALL(prlimit64),     CALL(sched_setaffinity), CALL(sched_setscheduler),
+    CALL(sched_setparam), CALL(sched_setattr), CALL(personality),       CALL(socket),
+    CALL(socketpair)
+};
+
+static bool depends_on_argument(int nr)
+{
+    for (size_t i = 0; i < ARRAY_LEN(by_argument); i++)
+        if (by_argument[i] == nr)
+            return true;
+    return false;
+}
+
+/* The last argument of which another value than 0 changes the answer, or -1. */
+static int argument_that_matters(const struct variant *v, int nr)
+{
+    static const uint64_t values[] = {
+        1, 2, 16, 0x7fffffff, 0x80000000, UINT32_MAX, (uint64_t)1 << 32, UINT64_MAX
+    };
+    struct seccomp_data data = { .nr = nr, .arch = seccomp_arch_native() };
+    uint32_t plain = run(v, &data);
+
+    assert_true(plain == SECCOMP_RET_ALLOW || plain == ENOSYS_ACTION || plain == EPERM_ACTION);
+    for (int arg = 5; arg >= 0; arg--) {
+        for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+            data.args[arg] = values[i];
+            if (run(v, &data) != plain)
+                return arg;
+        }
+        data.args[arg] = 0;
+    }
+    return -1;
+}
+
+static void test_no_other_call_depends_on_arguments(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(variants); i++) {
+        for (int nr = 0; nr < NR_MAX; nr++) {
+            int arg = argument_that_matters(&variants[i], nr);
+
+            if (arg > 0 || (arg == 0 && !depends_on_argument(nr)))
+                fail_msg("%s: call %d looks at argument %d", variants[i].name, nr, arg);
+        }
+    }
+}
+
+static void test_clone_makes_no_namespace(void **state)
+{
+    static const uint64_t honest[] = { 0, SIGCHLD, CLONE_VM | CLONE_VFORK | SIGCHLD,
+                                       /* what glibc's fork() and pthread_create() pass */
+                                       CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD,
+                                       CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+                                           CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+                                           CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID };
+    static const uint64_t namespaces[] = { CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
+                                           CLONE_NEWIPC, CLONE_NEWUSER,   CLONE_NEWPID,
+                                           CLONE_NEWNET };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(honest); i++) {
+        assert_action(CALL(clone), honest[i], SECCOMP_RET_ALLOW);
+        for (size_t k = 0; k < ARRAY_LEN(namespaces); k++)
+            for (size_t v = 0; v < ARRAY_LEN(variants); v++)
+                for (uint64_t high = 0; high < 4; high++)
+                    assert_false(
+                        is_allowed(v, CALL(clone), honest[i] | namespaces[k] | high << 32));
+    }
+}
+
+static void test_only_about_oneself(void **state)
+{
+    static const int calls[] = { CALL(prlimit64), CALL(sched_setaffinity), CALL(sched_setscheduler),
+                                 CALL(sched_setparam), CALL(sched_setattr) };
+    static const uint64_t others[] = { 1, 2, 4711, UINT32_MAX, UINT64_MAX, 1 | (uint64_t)1 << 32 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        assert_action(calls[i], 0, SECCOMP_RET_ALLOW);
+        for (size_t v = 0; v < ARRAY_LEN(variants); v++)
+            for (size_t k = 0; k < ARRAY_LEN(others); k++)
+                assert_false(is_allowed(v, calls[i], others[k]));
+    }
+}
+
+static void test_personalities(void **state)
+{
+    (void)state;
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
+        assert_true(is_allowed(v, CALL(personality), UINT32_MAX)); /* only asks */
+        for (unsigned bit = 0; bit < 32; bit++)
+            assert_int_equal(is_allowed(v, CALL(personality), (uint64_t)1 << bit), bit == 18);
+    }
+}
+
+static void test_socket_families(void **state)
+{
+    static const struct {
+        size_t variant;
+        bool of_unix, internet;
+    } cases[] = { { LANDLOCK, false, false },
+                  { LANDLOCK_NET, false, true },
+                  { NAMESPACES, true, true },
+                  { NAMESPACES_NET, true, true } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        for (uint64_t family = 0; family < 256; family++) {
+            bool want = (family == AF_UNIX && cases[i].of_unix) ||
+                        ((family == AF_INET || family == AF_INET6) && cases[i].internet);
+
+            if (is_allowed(cases[i].variant, CALL(socket), family) != want)
+                fail_msg("%s: family %u", variants[cases[i].variant].name, (unsigned)family);
+            assert_int_equal(is_allowed(cases[i].variant, CALL(socketpair), family),
+                             family == AF_UNIX);
+            /* The kernel looks at 32 bits: what it would take for another family must not pass. */
+            if (!want)
+                assert_false(
+                    is_allowed(cases[i].variant, CALL(socket), family | (uint64_t)1 << 32));
+        }
+    }
+}
+
+static void test_addresses(void **state)
+{
+    static const int calls[] = { CALL(bind), CALL(listen), CALL(accept), CALL(accept4),
+                                 CALL(connect) };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        for (size_t v = 0; v < ARRAY_LEN(variants); v++)
+            assert_int_equal(is_allowed(v, calls[i], 0), v != LANDLOCK);
+}
+
+/* More isolation around it allows a filter more, never less. */
+static void test_variants_are_nested(void **state)
+{
+    (void)state;
+    for (int nr = 0; nr < NR_MAX; nr++) {
+        for (uint64_t arg = 0; arg < 64; arg++) {
+            assert_true(!is_allowed(LANDLOCK, nr, arg) || is_allowed(LANDLOCK_NET, nr, arg));
+            assert_true(!is_allowed(LANDLOCK_NET, nr, arg) || is_allowed(NAMESPACES, nr, arg));
+            assert_int_equal(call(NAMESPACES, nr, arg), call(NAMESPACES_NET, nr, arg));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_kernel_would_take_it),
+        cmocka_unit_test(test_foreign_architectures_are_killed),
+        cmocka_unit_test(test_x32_numbers_are_killed),
+        cmocka_unit_test(test_what_programs_need_is_allowed),
+        cmocka_unit_test(test_what_gains_something_is_refused),
+        cmocka_unit_test(test_what_does_not_exist_here),
+        cmocka_unit_test(test_calls_of_the_future_do_not_exist),
+        cmocka_unit_test(test_no_other_call_depends_on_arguments),
+        cmocka_unit_test(test_clone_makes_no_namespace),
+        cmocka_unit_test(test_only_about_oneself),
+        cmocka_unit_test(test_personalities),
+        cmocka_unit_test(test_socket_families),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_variants_are_nested),
+    };
+
+    return cmocka_run_group_tests(tests, build, teardown);
+}
