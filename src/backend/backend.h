@@ -40,8 +40,9 @@ enum run_end {
 
 struct run_outcome {
     enum run_end end;
-    json_t *answer; /* borrowed, an object; hostile */
-    int status;
+    json_t *answer;    /* borrowed, an object; hostile. NULL: it was no answer */
+    bool is_rejection; /* the code did not pass the check, and none of it ran */
+    int status;        /* wait status of the main process, with RUN_ANSWERED and RUN_EXITED */
     struct watch_sample sample;
     struct gb_err err;
     enum plan_level level;

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -94,10 +95,11 @@ static void take_frame(struct host_box *box)
     if (box->in.len < sizeof(head) + head.len)
         return;
     box->answer = json_loadb(box->in.data + sizeof(head), head.len, JSON_ALLOW_NUL, NULL);
-    if (!json_is_object(box->answer)) {
+    if (!json_is_object(box->answer) || json_depth(box->answer) > FRAME_DEPTH_MAX) {
         forged(box);
         return;
     }
+    box->is_rejection = box->token != 0 && head.token == box->token;
     /* The program is at its end and has flushed. Its exit ends the box and whatever else lives
      * there; killing it instead would lose the kernel's account of what it used. */
     (void)event_del(box->on_chan);
@@ -305,6 +307,10 @@ static int send_program(struct host_box *box, const json_t *program, int in, str
     auto_free char *text = json_dumps(program, JSON_COMPACT);
     struct frame head = { .kind = FRAME_RUN };
     int e;
+
+    if (getrandom(&box->token, sizeof(box->token), 0) != (ssize_t)sizeof(box->token))
+        return gb_fail(err, GB_E_SYSTEM, errno, "drawing a random number");
+    head.token = box->token;
 
     if (!text)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "writing the request");

@@ -58,6 +58,8 @@ struct host_box {
     struct gb_err setup_err;
     struct gb_buf in; /* the frame that is coming */
     json_t *answer;
+    uint64_t token;    /* what a rejection must know */
+    bool is_rejection; /* and did */
     struct rusage usage;
     int64_t setup_cpu_us;
     struct plan_watch watch;

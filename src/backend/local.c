@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@
 #include "sandbox/landlock.h"
 
 enum {
+    SMALL_PROGRAM = 64 << 10,
     VISIBLE_MAX = 64,
     PLAN_MAX = 1 << 20,
     SHAPES_MAX = 8,       /* composed plans kept */
@@ -56,6 +58,7 @@ struct run {
     struct host_box *box; /* NULL while it waits */
     struct box_shape shape;
     bool killed;
+    bool is_small;        /* fits into a socket that nobody reads yet */
     struct event *on_end; /* delivers an end that needs no box */
     struct gb_err failed;
     int64_t started_us;
@@ -473,7 +476,7 @@ static void assign_waiting(struct local *l)
         next = r->next;
         r->shape = shape_of(l, &r->order);
         box = find_box(l, BOX_WAITING, &r->shape);
-        if (!box) /* the program can wait in the socket: the box is spared its warm-up */
+        if (!box && r->is_small) /* it can wait in the socket: the box is spared its warm-up */
             box = find_box(l, BOX_MAKING, &r->shape);
         if (box)
             assign(l, r, box);
@@ -568,13 +571,15 @@ static struct run_outcome outcome_of(const struct run *r, const struct host_box 
         o.err = box->setup_err;
     } else if (r->killed) { /* whatever it said after it was told to end */
         o.end = RUN_KILLED;
-    } else if (box->answer && !box->forged) {
+    } else if (box->answer && !box->forged && box->reported && box->end == END_EXITED) {
         o.end = RUN_ANSWERED;
         o.answer = box->answer;
+        o.is_rejection = box->is_rejection;
+        o.status = box->status;
     } else if (box->reported && box->end == END_LIMIT) {
         o.end = RUN_LIMIT;
         o.sample = box->sample;
-    } else if (box->forged) {
+    } else if (box->forged || box->answer) { /* or it said that it had ended, and had not */
         o.end = RUN_ANSWERED;
         o.answer = NULL;
     } else {
@@ -786,6 +791,7 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
     }
     *r = (struct run){ .local = l, .order = *order, .events = *events, .stdin_fd = -1 };
     r->order.program = json_incref(json_shared(order->program));
+    r->is_small = json_dumpb(order->program, NULL, 0, JSON_COMPACT) < SMALL_PROGRAM;
     r->on_end = evtimer_new(l->base, on_end, r);
     if (order->stdin_bytes > 0)
         r->stdin_fd = fd_sealed("stdin", order->stdin_data, order->stdin_bytes);
@@ -827,6 +833,7 @@ static json_t *local_explain(struct backend *b, const struct run_order *order, s
     struct box_shape shape = shape_of(l, order);
     const char *scratch = shape.level < LEVEL_NAMESPACES ? "/tmp/glovebox-XXXXXX" : NULL;
     struct composed *c;
+    json_t *plan;
 
     if (!l->zygote && l->gone.code != GB_OK) {
         *err = l->gone;
@@ -841,7 +848,10 @@ static json_t *local_explain(struct backend *b, const struct run_order *order, s
         return NULL;
     }
     c = plan_of(l, &shape, scratch, err);
-    return c ? plan_to_json(&c->plan) : NULL;
+    plan = c ? plan_to_json(&c->plan) : NULL;
+    if (plan)
+        json_object_set_new(plan, "cgroup", json_boolean(l->cgroup >= 0));
+    return plan;
 }
 
 static int local_waiting(const struct backend *b)
@@ -950,6 +960,9 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                          .usual = spec->usual,
                          .cgroup = -1,
                          .auto_level = ISOLATION_AUTO };
+    /* Somewhere else in each engine: control groups are named by it. */
+    (void)!getrandom(&l->n_boxes, sizeof(uint32_t), GRND_NONBLOCK);
+    l->n_boxes <<= 24;
     l->callbacks = (struct box_callbacks){
         .data = l, .ready = on_ready, .output = on_output, .ended = on_ended, .gone = on_gone
     };

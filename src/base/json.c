@@ -66,6 +66,22 @@ static void shorten_reals(char *text)
     *to = '\0';
 }
 
+size_t json_depth(const json_t *json)
+{
+    json_t *object = json_shared(json);
+    size_t deepest = 0, n;
+
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        n = json_depth(json_array_get(json, i));
+        deepest = n > deepest ? n : deepest;
+    }
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        n = json_depth(json_object_iter_value(at));
+        deepest = n > deepest ? n : deepest;
+    }
+    return deepest + 1;
+}
+
 char *json_text(const json_t *json)
 {
     char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));

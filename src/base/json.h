@@ -5,6 +5,9 @@
  * caller frees it; NULL only when memory ran out. */
 char *json_text(const json_t *json);
 
+/* How deep arrays and objects are nested: 1 for a plain value. */
+size_t json_depth(const json_t *json);
+
 /* jansson takes references and iterates through pointers that are not const, and changes nothing
  * but the count. */
 static inline json_t *json_shared(const json_t *json)

@@ -46,7 +46,9 @@ static const struct option_spec box[] = {
     { 0, "preload", OPT_KEY_LIST, CONFIG, "M[,M]",
       "modules to import before the box is made; repeatable", NULL },
     { 0, "acknowledge-unsafe", OPT_KEY_FLAG, CONFIG, NULL,
-      "needed to run without a box (--isolation none)", NULL },
+      "needed to run without kernel isolation (--isolation process or none)", NULL },
+    { 0, "allow-request", OPT_KEY_LIST, CONFIG, "KEY[,KEY]",
+      "settings that a request may loosen; repeatable", NULL },
 };
 const struct option_group box_options = { "Box", box, ARRAY_LEN(box) };
 
@@ -109,6 +111,23 @@ static int try_file(const char *path, bool is_required, json_t **ret, struct gb_
     return parse_file(fd, path, ret, err) < 0 ? -1 : 1;
 }
 
+/* A file that happens to lie in the working directory, which may be somebody else's repository,
+ * must not choose what runs on the host or how little holds it. */
+static int check_trust(const json_t *config, struct gb_err *err)
+{
+    static const char *const keys[] = { "acknowledge_unsafe", "allow_request", "cgroup",
+                                        "extension_dir",      "isolation",     "network",
+                                        "policy",             "preload",       "python" };
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        if (!json_object_get(config, keys[i]))
+            continue;
+        (void)gb_fail(err, GB_E_INVALID, 0, "./glovebox.json may not set '%s'", keys[i]);
+        return gb_fail_hint(err, "if you trust it, say so: --config glovebox.json");
+    }
+    return 0;
+}
+
 static int load_file(const char *asked, json_t **ret, struct gb_err *err)
 {
     auto_free char *user = NULL;
@@ -117,6 +136,8 @@ static int load_file(const char *asked, json_t **ret, struct gb_err *err)
         return try_file(asked, true, ret, err);
 
     int found = try_file("glovebox.json", false, ret, err);
+    if (found > 0 && check_trust(*ret, err) < 0)
+        return -1;
     if (found != 0)
         return found;
     user = user_path();

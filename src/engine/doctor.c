@@ -6,6 +6,7 @@
 #include "engine/doctor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -161,19 +162,30 @@ static const struct {
     { "nnp", "no new privileges", probe_nnp, other_cause },
 };
 
-/* A probe changes the process that runs it, so a child does. Returns its errno. */
+/* A probe changes the process that runs it, so a child does. Returns its errno. It answers through
+ * a pipe: a program that ignores SIGCHLD has no exit statuses. */
 static int in_child(int (*probe)(void))
 {
-    pid_t pid = fork();
-    int status = 0;
+    auto_close int ours = -1, theirs = -1;
+    int fds[2], e = EPERM; /* a filter may also kill */
+    pid_t pid;
 
-    if (pid == 0)
-        _exit(probe());
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return errno;
+    ours = fds[0];
+    theirs = fds[1];
+    pid = fork();
     if (pid < 0)
         return errno;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    if (pid == 0) {
+        e = probe();
+        _exit(fd_write_all(theirs, &e, sizeof(e)) < 0);
+    }
+    (void)close(take_fd(&theirs));
+    (void)fd_read_all(ours, &e, sizeof(e));
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM; /* a filter may also kill */
+    return e;
 }
 
 static json_t *layer_json(size_t i)

@@ -1,7 +1,8 @@
 /*
  * From what the kernel and the guest said to a result. What the guest said (its answer) is taken
- * only in the places where it cannot lie about anything but itself: value, error, exit code. That
- * a limit was hit is believed too: it only ever makes the guest's own result worse.
+ * only in the places where it cannot lie about anything but itself: value and error. How it ended
+ * is the kernel's word. That a limit was hit is believed of a program that failed: it only ever
+ * makes the guest's own result worse.
  */
 #include "engine/result.h"
 
@@ -149,13 +150,19 @@ static json_t *plain_error(const char *type, const char *message)
 
 /* ---- one function an end ---- */
 
+static void collect_signal(struct gb_job *job, const struct run_outcome *o, int sig);
+
 static void collect_answer(struct gb_job *job, const struct run_outcome *o)
 {
     const json_t *answer = o->answer, *error = json_object_get(answer, "error");
     const char *limit = json_string_value(json_object_get(answer, "limit"));
-    int code = (int)(json_integer_value(json_object_get(answer, "exit_code")) & 0xff);
+    int code = WEXITSTATUS(o->status);
 
-    if (json_is_array(json_object_get(answer, "findings"))) {
+    if (WIFSIGNALED(o->status)) {
+        collect_signal(job, o, WTERMSIG(o->status));
+        return;
+    }
+    if (o->is_rejection) {
         set_status(job, "rejected", EXIT_REJECTED);
         set(job, "findings", clean_findings(json_object_get(answer, "findings")));
         return;

@@ -54,6 +54,7 @@ struct guest {
     PyObject *last;     /* code of the last expression, or NULL */
     json_t *answer;
     int exit_code;
+    uint64_t token; /* zero once the program runs */
 };
 
 /* ---- small things ---- */
@@ -529,12 +530,13 @@ static void run_request(struct guest *g)
         return;
     }
     json_object_set_new(g->answer, "check_us", json_integer(clock_us() - began));
+    explicit_bzero(&g->token, sizeof(g->token)); /* order: before any of the program runs */
     run_program(g);
 }
 
 /* ---- the channel ---- */
 
-static json_t *frame_read(int chan)
+static json_t *frame_read(int chan, uint64_t *ret_token)
 {
     struct frame head;
     char *text = NULL;
@@ -549,6 +551,8 @@ static json_t *frame_read(int chan)
         (void)dup2(in, 0);
         (void)close(in);
     }
+    *ret_token = head.token;
+    explicit_bzero(&head.token, sizeof(head.token));
     text = malloc(head.len);
     if (text && fd_read_all(chan, text, head.len) == 0)
         json = json_loadb(text, head.len, JSON_ALLOW_NUL, NULL);
@@ -556,14 +560,14 @@ static json_t *frame_read(int chan)
     return json;
 }
 
-static void frame_write(int chan, const json_t *json)
+static void frame_write(int chan, const json_t *json, uint64_t token)
 {
     size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
     struct frame *frame = malloc(sizeof(*frame) + len);
 
     if (!frame)
         return; /* the engine will see an exit without an answer */
-    *frame = (struct frame){ .kind = FRAME_DONE, .len = (uint32_t)len };
+    *frame = (struct frame){ .kind = FRAME_DONE, .len = (uint32_t)len, .token = token };
     (void)json_dumpb(json, (char *)(frame + 1), len, JSON_COMPACT);
     (void)fd_write_all(chan, frame, sizeof(*frame) + len);
     free(frame);
@@ -632,7 +636,7 @@ void guest_main(void *data, int chan, int ctl)
     if (!is_readable(chan))
         warm_up();
     box_ready(ctl);
-    g.request = frame_read(chan);
+    g.request = frame_read(chan, &g.token);
     if (!g.request)
         _exit(1); /* the engine changed its mind, or is gone */
     g.answer = json_object();
@@ -640,7 +644,7 @@ void guest_main(void *data, int chan, int ctl)
     run_request(&g);
     finish();
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
-    frame_write(chan, g.answer);
+    frame_write(chan, g.answer, g.token);
     leave(g.exit_code);
 }
 

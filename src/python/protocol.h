@@ -59,8 +59,13 @@ enum frame_kind {
 struct frame {
     uint32_t kind;
     uint32_t len; /* of the JSON that follows */
+    /* A secret that comes with FRAME_RUN and that the guest forgets before it runs any of the
+     * program. Only who knows it can say that the program was rejected and did not run. */
+    uint64_t token;
 };
 
+/* The longest and the deepest that is read. */
 enum {
-    FRAME_MAX = 4 << 20
+    FRAME_MAX = 4 << 20,
+    FRAME_DEPTH_MAX = 128
 };

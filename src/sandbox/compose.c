@@ -34,9 +34,9 @@ static const char *const system_dirs[] = {
 /* Of /etc only what programs need and no host should mind being read. Every one is a mount, and
  * mounts are a good part of what a box costs, so the list is short. */
 static const char *const etc_files[] = {
-    "alternatives", "ld.so.cache", "localtime",  "mime.types",   "protocols",  "services",
-    "fonts",        "gitconfig",   "python3.9",  "python3.10",   "python3.11", "python3.12",
-    "python3.13",   "python3.14",  "os-release", "matplotlibrc",
+    "alternatives", "ld.so.cache", "localtime",  "mime.types", "protocols",
+    "services",     "fonts",       "python3.9",  "python3.10", "python3.11",
+    "python3.12",   "python3.13",  "python3.14", "os-release", "matplotlibrc",
 };
 
 /* And these where the box can reach a network. */
@@ -62,6 +62,7 @@ static const struct plan_op fixed_ops[] = {
     { OP_DIR, false, "", "run" },
     { OP_DIR, false, "", "var/tmp" },
     { OP_PROC, false, "", "proc" },
+    { OP_DEVICE, true, "/dev/null", "proc/keys" }, /* it names the caller's keys */
     { OP_PTS, false, "", "dev/pts" },
     { OP_SYMLINK, false, "pts/ptmx", "dev/ptmx" },
     { OP_OWN, false, "", "workspace" },
@@ -306,8 +307,10 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
         compose_landlock(&b, wish);
     if (wish->level > LEVEL_NONE)
         compose_limits(&b, &wish->limits);
-    if (wish->level >= LEVEL_LANDLOCK &&
-        seccomp_build(wish->level, wish->host_network, &ret->filter, err) < 0) {
+    struct seccomp_wish filter = { .level = wish->level,
+                                   .host_network = wish->host_network,
+                                   .same_user = !p->change_ids };
+    if (wish->level >= LEVEL_LANDLOCK && seccomp_build(&filter, &ret->filter, err) < 0) {
         composed_done(ret);
         return -1;
     }

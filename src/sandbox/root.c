@@ -227,7 +227,7 @@ int root_enter(const struct plan *plan, struct root_sources *sources, struct gb_
 
         if (sources->fds[i] >= 0)
             (void)close(take_fd(&sources->fds[i]));
-        if (e < 0)
+        if (e < 0 && !(op->kind == OP_DEVICE && op->optional)) /* nothing there to be covered */
             return gb_fail(err, GB_E_NO_ISOLATION, -e, "making /%s in the box's root", op->target);
     }
     if (mount_attr(root, MOUNT_ATTR_RDONLY, 0) < 0)

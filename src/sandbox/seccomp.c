@@ -17,6 +17,7 @@
 #include <seccomp.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -84,18 +85,7 @@ static const int allowed[] = {
     SCMP_SYS(readlinkat),
     SCMP_SYS(mknod),
     SCMP_SYS(mknodat),
-    SCMP_SYS(chmod),
-    SCMP_SYS(fchmod),
-    SCMP_SYS(fchmodat),
-    SCMP_SYS(chown),
-    SCMP_SYS(fchown),
-    SCMP_SYS(lchown),
-    SCMP_SYS(fchownat),
     SCMP_SYS(umask),
-    SCMP_SYS(utime),
-    SCMP_SYS(utimes),
-    SCMP_SYS(futimesat),
-    SCMP_SYS(utimensat),
     SCMP_SYS(statfs),
     SCMP_SYS(fstatfs),
     SCMP_SYS(sendfile),
@@ -109,16 +99,6 @@ static const int allowed[] = {
     SCMP_SYS(listxattr),
     SCMP_SYS(llistxattr),
     SCMP_SYS(flistxattr),
-    SCMP_SYS(setxattr),
-    SCMP_SYS(lsetxattr),
-    SCMP_SYS(fsetxattr),
-    SCMP_SYS(removexattr),
-    SCMP_SYS(lremovexattr),
-    SCMP_SYS(fremovexattr),
-    SCMP_SYS(inotify_init),
-    SCMP_SYS(inotify_init1),
-    SCMP_SYS(inotify_add_watch),
-    SCMP_SYS(inotify_rm_watch),
     SCMP_SYS(sync),
     SCMP_SYS(syncfs),
     /* whole: it needs a device, and the box has none but null, zero, full and random */
@@ -216,7 +196,6 @@ static const int allowed[] = {
     SCMP_SYS(setfsgid),
     SCMP_SYS(capget),
     SCMP_SYS(capset),
-    SCMP_SYS(prctl),
     SCMP_SYS(seccomp),
     SCMP_SYS(landlock_create_ruleset),
     SCMP_SYS(landlock_add_rule),
@@ -271,6 +250,20 @@ static const int allowed[] = {
     SCMP_SYS(getrusage),
     SCMP_SYS(getrandom),
 };
+
+/* Landlock does not look at these. They are for guests that own no file of the host: behind a
+ * private root, or as a user that exists for the box alone. */
+static const int metadata[] = {
+    SCMP_SYS(chmod),        SCMP_SYS(fchmod),    SCMP_SYS(fchmodat),    SCMP_SYS(chown),
+    SCMP_SYS(fchown),       SCMP_SYS(lchown),    SCMP_SYS(fchownat),    SCMP_SYS(utime),
+    SCMP_SYS(utimes),       SCMP_SYS(futimesat), SCMP_SYS(utimensat),   SCMP_SYS(setxattr),
+    SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr),
+    SCMP_SYS(fremovexattr),
+};
+
+/* Nor at these: only where there is nothing of the host to be watched. */
+static const int rooted_only[] = { SCMP_SYS(inotify_init), SCMP_SYS(inotify_init1),
+                                   SCMP_SYS(inotify_add_watch), SCMP_SYS(inotify_rm_watch) };
 
 /* Tried on purpose, not by accident: say no rather than "what is that?". */
 static const int refused[] = {
@@ -374,41 +367,84 @@ static int add_personality(scmp_filter_ctx ctx)
     return e;
 }
 
-static int add_sockets(scmp_filter_ctx ctx, enum plan_level level, bool host_network)
+static int add_each(scmp_filter_ctx ctx, uint32_t action, const int *calls, size_t n)
+{
+    int e = 0;
+
+    for (size_t i = 0; i < n && e == 0; i++)
+        e = add(ctx, action, calls[i], NULL);
+    return e;
+}
+
+/* Everything but hiding from the watcher. */
+static int add_prctl(scmp_filter_ctx ctx)
+{
+    struct scmp_arg_cmp others = SCMP_A0(SCMP_CMP_NE, PR_SET_DUMPABLE);
+    struct scmp_arg_cmp show[] = { SCMP_A0(SCMP_CMP_EQ, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_EQ, 1) };
+    int e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), &others);
+
+    return e < 0 ? e : seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2, show);
+}
+
+/* Pairs of stream and packet sockets only: a datagram socket can send to any path on the host,
+ * and a filter cannot see the address. */
+static int add_pairs(scmp_filter_ctx ctx, bool rooted)
+{
+    static const uint64_t types[] = { SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM };
+    int e = 0;
+
+    for (size_t i = 0; i < (rooted ? 3 : 2) && e == 0; i++) {
+        struct scmp_arg_cmp when[] = { SCMP_A0(SCMP_CMP_EQ, AF_UNIX),
+                                       SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, types[i]) };
+        e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 2, when);
+    }
+    return e;
+}
+
+static int add_sockets(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
 {
     static const int calls[] = { SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
                                  SCMP_SYS(accept4), SCMP_SYS(connect) };
     static const uint64_t families[] = { AF_INET, AF_INET6, AF_UNIX };
-    struct scmp_arg_cmp is_unix = SCMP_A0(SCMP_CMP_EQ, AF_UNIX);
+    bool rooted = wish->level >= LEVEL_NAMESPACES;
     /* A path on the host is reachable by AF_UNIX whatever Landlock says, so without a private
      * root there are only pairs. */
-    size_t n = level >= LEVEL_NAMESPACES ? 3 : host_network ? 2 : 0;
-    int e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), &is_unix);
+    size_t n = rooted ? 3 : wish->host_network ? 2 : 0;
+    int e = add_pairs(ctx, rooted);
 
     for (size_t i = 0; i < n && e == 0; i++) {
         struct scmp_arg_cmp is = SCMP_A0(SCMP_CMP_EQ, families[i]);
         e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), &is);
     }
-    for (size_t i = 0; i < ARRAY_LEN(calls) && e == 0 && n > 0; i++)
-        e = add(ctx, SCMP_ACT_ALLOW, calls[i], NULL);
-    return e;
+    return e == 0 && n > 0 ? add_each(ctx, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls)) : e;
 }
 
-static int add_all(scmp_filter_ctx ctx, enum plan_level level, bool host_network)
+static int add_by_level(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
 {
-    int e = 0;
+    bool rooted = wish->level >= LEVEL_NAMESPACES;
+    uint32_t change = rooted || !wish->same_user ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
+    int e = add_each(ctx, change, metadata, ARRAY_LEN(metadata));
 
-    for (size_t i = 0; i < ARRAY_LEN(allowed) && e == 0; i++)
-        e = add(ctx, SCMP_ACT_ALLOW, allowed[i], NULL);
-    for (size_t i = 0; i < ARRAY_LEN(refused) && e == 0; i++)
-        e = add(ctx, SCMP_ACT_ERRNO(EPERM), refused[i], NULL);
+    if (e == 0 && rooted)
+        e = add_each(ctx, SCMP_ACT_ALLOW, rooted_only, ARRAY_LEN(rooted_only));
+    return e == 0 ? add_sockets(ctx, wish) : e;
+}
+
+static int add_all(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
+{
+    int e = add_each(ctx, SCMP_ACT_ALLOW, allowed, ARRAY_LEN(allowed));
+
+    if (e == 0)
+        e = add_each(ctx, SCMP_ACT_ERRNO(EPERM), refused, ARRAY_LEN(refused));
     if (e == 0)
         e = add_self_only(ctx);
     if (e == 0)
         e = add_clone(ctx);
     if (e == 0)
+        e = add_prctl(ctx);
+    if (e == 0)
         e = add_personality(ctx);
-    return e == 0 ? add_sockets(ctx, level, host_network) : e;
+    return e == 0 ? add_by_level(ctx, wish) : e;
 }
 
 static int export(scmp_filter_ctx ctx, struct gb_buf *out, struct gb_err *err)
@@ -432,7 +468,7 @@ static int export(scmp_filter_ctx ctx, struct gb_buf *out, struct gb_err *err)
     return 0;
 }
 
-int seccomp_build(enum plan_level level, bool host_network, struct gb_buf *out, struct gb_err *err)
+int seccomp_build(const struct seccomp_wish *wish, struct gb_buf *out, struct gb_err *err)
 {
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
     int e, r;
@@ -443,7 +479,7 @@ int seccomp_build(enum plan_level level, bool host_network, struct gb_buf *out, 
     if (e == 0)
         e = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
     if (e == 0)
-        e = add_all(ctx, level, host_network);
+        e = add_all(ctx, wish);
     r = e < 0 ? gb_fail(err, GB_E_SYSTEM, -e, "composing the seccomp filter")
               : export(ctx, out, err);
     seccomp_release(ctx);

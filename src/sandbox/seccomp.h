@@ -5,7 +5,12 @@
 #include "base/buf.h"
 #include "sandbox/plan.h"
 
-/* Build the filter for a level into `out` (struct sock_filter[]). `host_network` lets the guest
- * use internet sockets without a network namespace of its own. */
-int seccomp_build(enum plan_level level, bool host_network, struct gb_buf *out,
+struct seccomp_wish {
+    enum plan_level level;
+    bool host_network; /* internet sockets, without a network namespace of its own */
+    bool same_user;    /* the guest is the caller on the host, and owns the caller's files */
+};
+
+/* Build the filter into `out` (struct sock_filter[]). */
+int seccomp_build(const struct seccomp_wish *wish, struct gb_buf *out,
                   struct gb_err *err) gb_nodiscard;

@@ -12,12 +12,15 @@
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/charge.h"
 
 enum {
-    TREE_MAX = 4096,        /* processes looked at; more than any limit allows */
-    LOOK_MAX_MS = 50,       /* at most this long between two looks */
-    LOOK_MIN_MS = 2,        /* at least, so that a busy box cannot busy its watcher */
-    BYTES_PER_MS = 4 << 20, /* faster than this, memory is not filled by two cores */
+    FD_MIGHT_HOLD = 2 * 212992, /* the most that a descriptor, a socket, can hold */
+    TREE_MAX = 4096,            /* processes looked at; more than any limit allows */
+    LOOK_PROCESSES_MS = 10,     /* where no rlimit holds them: a fork bomb is fast */
+    LOOK_MAX_MS = 50,           /* at most this long between two looks */
+    LOOK_MIN_MS = 2,            /* at least, so that a busy box cannot busy its watcher */
+    BYTES_PER_MS = 4 << 20,     /* faster than this, memory is not filled by two cores */
 };
 
 const char *watch_limit_name(enum watch_limit limit)
@@ -101,6 +104,7 @@ static uint64_t field_kb(const char *text, const char *name)
 
 struct usage {
     uint64_t memory, tasks, cpu_ticks;
+    uint64_t hideable; /* what could be held beside the resident memory */
 };
 
 static void add_status(int proc, pid_t pid, struct usage *u)
@@ -114,6 +118,8 @@ static void add_status(int proc, pid_t pid, struct usage *u)
         (field_kb(text, "\nRssAnon:") + field_kb(text, "\nRssShmem:") + field_kb(text, "\nVmSwap:"))
         << 10;
     u->tasks += field_kb(text, "\nThreads:");
+    u->hideable +=
+        (field_kb(text, "\nVmSize:") << 10) + field_kb(text, "\nFDSize:") * (uint64_t)FD_MIGHT_HOLD;
 }
 
 /* The share of this process in memory that forks share. Dearer, so only asked near the limit;
@@ -199,13 +205,13 @@ static bool over(uint64_t used, uint64_t limit)
 
 static uint32_t next_look(const struct plan_watch *limits, const struct watch_sample *s)
 {
-    uint64_t ms = LOOK_MAX_MS;
+    uint64_t ms = limits->processes != 0 ? LOOK_PROCESSES_MS : LOOK_MAX_MS;
 
-    if (limits->memory_bytes != 0)
+    if (limits->memory_bytes != 0 && (limits->memory_bytes - s->memory_bytes) / BYTES_PER_MS < ms)
         ms = (limits->memory_bytes - s->memory_bytes) / BYTES_PER_MS;
     if (limits->cpu_ms != 0 && limits->cpu_ms - s->cpu_ms < ms)
         ms = limits->cpu_ms - s->cpu_ms;
-    return (uint32_t)(ms < LOOK_MIN_MS ? LOOK_MIN_MS : ms > LOOK_MAX_MS ? LOOK_MAX_MS : ms);
+    return (uint32_t)(ms < LOOK_MIN_MS ? LOOK_MIN_MS : ms);
 }
 
 static uint64_t reaped_cpu_ms(void)
@@ -218,39 +224,60 @@ static uint64_t reaped_cpu_ms(void)
            (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
 }
 
+static uint64_t memory_of(const struct plan_watch *limits, int proc, const pid_t *tree, size_t n,
+                          const struct usage *u)
+{
+    uint64_t exact = 0;
+
+    if (!over(u->memory, limits->memory_bytes))
+        return u->memory;
+    for (size_t i = 0; i < n; i++)
+        exact += exact_memory(proc, tree[i]);
+    return exact;
+}
+
+static enum watch_limit passed(const struct plan_watch *limits, const struct watch_sample *s,
+                               uint64_t inodes)
+{
+    if (over(s->memory_bytes, limits->memory_bytes))
+        return LIMIT_MEMORY;
+    if (over(s->processes, limits->processes))
+        return LIMIT_PROCESSES;
+    if (over(s->cpu_ms, limits->cpu_ms))
+        return LIMIT_CPU;
+    return over(s->disk_bytes, limits->disk_bytes) || over(inodes, limits->inodes) ? LIMIT_DISK
+                                                                                   : LIMIT_NONE;
+}
+
 struct watch_sample watch_look(const struct plan_watch *limits, int proc, int scratch)
 {
     static pid_t tree[TREE_MAX]; /* only ever used by a box's single first process */
     size_t n = watch_descendants(proc, getpid(), tree, TREE_MAX);
     struct watch_sample s = { .processes = 0 };
     struct usage u = { 0 };
+    struct charge charge = { 0 };
     struct disk d = { 0 };
+    struct stat st = { 0 };
 
     for (size_t i = 0; i < n; i++) {
         add_status(proc, tree[i], &u);
         u.cpu_ticks += cpu_ticks(proc, tree[i]);
     }
-    if (over(u.memory, limits->memory_bytes)) {
-        u.memory = 0;
-        for (size_t i = 0; i < n; i++)
-            u.memory += exact_memory(proc, tree[i]);
-    }
-    if (scratch >= 0)
+    if (scratch >= 0) {
         add_disk(scratch, limits, &d, 0);
+        (void)fstat(scratch, &st);
+    }
+    if (over(u.hideable, limits->memory_bytes) || scratch >= 0)
+        charge_look(proc, tree, n, st.st_dev, &charge);
 
-    s.memory_bytes = u.memory;
+    s.memory_bytes = memory_of(limits, proc, tree, n, &u);
+    if (charge.shared_bytes + charge.socket_bytes > s.memory_bytes)
+        s.memory_bytes = charge.shared_bytes + charge.socket_bytes; /* mostly the same pages */
     s.processes = u.tasks;
     s.cpu_ms = reaped_cpu_ms() + u.cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
-    s.disk_bytes = d.bytes;
-    if (over(s.memory_bytes, limits->memory_bytes))
-        s.hit = LIMIT_MEMORY;
-    else if (over(s.processes, limits->processes))
-        s.hit = LIMIT_PROCESSES;
-    else if (over(s.cpu_ms, limits->cpu_ms))
-        s.hit = LIMIT_CPU;
-    else if (over(s.disk_bytes, limits->disk_bytes) || over(d.inodes, limits->inodes))
-        s.hit = LIMIT_DISK;
-    else
+    s.disk_bytes = d.bytes + charge.deleted_bytes;
+    s.hit = passed(limits, &s, d.inodes);
+    if (s.hit == LIMIT_NONE)
         s.next_ms = next_look(limits, &s);
     return s;
 }

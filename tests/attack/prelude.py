@@ -182,7 +182,7 @@ def crowd(count, fill):
             pass
         return None in held.values()
 
-    end = time.monotonic() + 1.2
+    end = time.monotonic() + 3
     while look() and time.monotonic() < end:
         time.sleep(0.05)
     if held:

@@ -49,7 +49,10 @@ static int build(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(variants); i++) {
         gb_buf_init(&variants[i].code, 64 << 10);
-        if (seccomp_build(variants[i].level, variants[i].host_network, &variants[i].code, &err) < 0)
+        if (seccomp_build(&(struct seccomp_wish){ .level = variants[i].level,
+                                                  .host_network = variants[i].host_network,
+                                                  .same_user = true },
+                          &variants[i].code, &err) < 0)
             return -1;
     }
     return 0;

@@ -1,7 +1,7 @@
 """Nest directories deeper than any path can name, for whoever walks or removes them.
 
 levels: namespaces landlock
-options: -t 10 -o {out}
+options: -t 10
 within: 10
 expect: ok | limit disk
 """

@@ -10,7 +10,7 @@ import socket
 
 def fill():
     total, kept = 0, []
-    while total < 128 << 20:
+    while total < 64 << 20:
         try:
             pair = socket.socketpair()
         except OSError:

@@ -1,7 +1,7 @@
 """Make files of 100 GB that take no room, for whoever copies them: by truncate, by seeking, by fallocate.
 
 levels: namespaces landlock
-options: -t 5 -o {out}
+options: -t 5
 within: 5
 expect: ok | limit disk | crashed
 """

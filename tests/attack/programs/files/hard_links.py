@@ -1,7 +1,6 @@
 """Give a secret file a second name inside the workspace, and read it or have it collected there.
 
 levels: namespaces landlock
-options: -o {out}
 control: yes
 """
 

@@ -1,7 +1,6 @@
 """Leave links in the workspace and hope that the engine follows them when it collects files.
 
 levels: namespaces landlock
-options: -o {out}
 within: 4
 """
 

@@ -1,7 +1,6 @@
 """Keep swapping a file for a link to a secret, and a directory likewise, while the engine collects.
 
 levels: namespaces landlock
-options: -o {out}
 within: 4
 """
 

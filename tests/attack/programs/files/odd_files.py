@@ -1,7 +1,6 @@
 """Leave files that break a collector: FIFOs, sockets, modes of 000, odd and endless names, deep paths.
 
 levels: namespaces landlock
-options: -o {out}
 within: 5
 """
 

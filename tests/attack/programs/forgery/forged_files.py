@@ -1,7 +1,6 @@
 """Report files that are not there, by names that lead out of the output directory.
 
 levels: namespaces landlock
-options: -o {out}
 within: 5
 """
 

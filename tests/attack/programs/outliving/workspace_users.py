@@ -1,7 +1,6 @@
 """Leave processes that hold the workspace: as their directory, by mappings, by files still being written.
 
 levels: namespaces landlock
-options: -o {out}
 within: 3
 """
 
