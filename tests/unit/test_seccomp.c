@@ -396,6 +396,49 @@ static void test_personalities(void **state)
     }
 }
 
+static bool is_pair_allowed(size_t variant, uint64_t family, uint64_t type)
+{
+    struct seccomp_data data = { .nr = CALL(socketpair),
+                                 .arch = seccomp_arch_native(),
+                                 .args = { family, type } };
+
+    return run(&variants[variant], &data) == SECCOMP_RET_ALLOW;
+}
+
+/* A datagram socket of a pair can send to any path: only where no path of the host is in reach. */
+static void test_socket_pairs(void **state)
+{
+    (void)state;
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
+        bool rooted = v == NAMESPACES || v == NAMESPACES_NET;
+
+        assert_true(is_pair_allowed(v, AF_UNIX, SOCK_STREAM));
+        assert_true(is_pair_allowed(v, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK));
+        assert_true(is_pair_allowed(v, AF_UNIX, SOCK_SEQPACKET));
+        assert_int_equal(is_pair_allowed(v, AF_UNIX, SOCK_DGRAM), rooted);
+        assert_int_equal(is_pair_allowed(v, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC), rooted);
+        assert_int_equal(is_pair_allowed(v, AF_UNIX, SOCK_DGRAM | (uint64_t)1 << 40), rooted);
+        assert_false(is_pair_allowed(v, AF_UNIX, SOCK_RAW));
+        assert_false(is_pair_allowed(v, AF_INET, SOCK_STREAM));
+    }
+}
+
+/* Whoever owns files of the host must not change what Landlock does not look at. */
+static void test_metadata(void **state)
+{
+    static const int calls[] = { CALL(chmod),    CALL(fchmod),    CALL(fchmodat),
+                                 CALL(chown),    CALL(fchown),    CALL(utimensat),
+                                 CALL(setxattr), CALL(fsetxattr), CALL(removexattr) };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        assert_true(is_allowed(NAMESPACES, calls[i], 0));
+        assert_false(is_allowed(LANDLOCK, calls[i], 0));
+    }
+    assert_true(is_allowed(NAMESPACES, CALL(inotify_init1), 0));
+    assert_false(is_allowed(LANDLOCK, CALL(inotify_init1), 0));
+}
+
 static void test_socket_families(void **state)
 {
     static const struct {
@@ -414,8 +457,6 @@ static void test_socket_families(void **state)
 
             if (is_allowed(cases[i].variant, CALL(socket), family) != want)
                 fail_msg("%s: family %u", variants[cases[i].variant].name, (unsigned)family);
-            assert_int_equal(is_allowed(cases[i].variant, CALL(socketpair), family),
-                             family == AF_UNIX);
             /* The kernel looks at 32 bits: what it would take for another family must not pass. */
             if (!want)
                 assert_false(
@@ -463,6 +504,8 @@ int main(void)
         cmocka_unit_test(test_only_about_oneself),
         cmocka_unit_test(test_personalities),
         cmocka_unit_test(test_socket_families),
+        cmocka_unit_test(test_socket_pairs),
+        cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_variants_are_nested),
     };
