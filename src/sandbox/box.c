@@ -93,6 +93,9 @@ static int setup_scratch(const struct plan *plan, struct gb_err *err)
 static int setup_init(const struct plan *plan, struct gb_err *err)
 {
     (void)prctl(PR_SET_NAME, "glovebox-init", 0, 0, 0);
+    /* order: before there is a guest, so that it never sees our memory or descriptors through
+     * /proc, whoever it may be; and before the filter, which forbids it. */
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     if (plan->level == LEVEL_NAMESPACES) {
         if (setup_namespaces(plan, err) < 0 || seal_rlimits(plan, err) < 0 ||
             seal_privileges(err) < 0 || seal_shut(plan, err) < 0)
@@ -414,9 +417,6 @@ static _Noreturn void init_main(const struct box_spec *spec, int go)
         init_fail(&in, &event);
     }
 
-    /* order: before there is a guest, so that it never sees our memory or descriptors through
-     * /proc, whoever it may be. */
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     in.guest = fork();
     if (in.guest == 0) {
         (void)close(signals);

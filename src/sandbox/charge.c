@@ -14,14 +14,17 @@
 
 enum {
     SEEN_MAX = 8192,
-    /* Twice the default net.core.wmem_max: what a socket may have sent and nobody read. */
-    SOCKET_BYTES = 2 * 212992,
+    /* What a socket may have sent and nobody read, unless it asked for more. The first few are
+     * charged that; a box that has many may have asked for as much as the host gives. */
+    SOCKET_BYTES = 212992,
+    SOCKETS_FEW = 64,
 };
 
 /* Inodes met before; when it is full, everything counts as new. */
 struct seen {
     uint64_t inodes[SEEN_MAX];
     size_t n;
+    uint64_t sockets;
 };
 
 static bool is_new(struct seen *seen, uint64_t inode)
@@ -50,7 +53,7 @@ static void charge_fd(int dir, const char *name, dev_t device, struct seen *seen
     if (fstatat(dir, name, &st, 0) < 0)
         return;
     if (S_ISSOCK(st.st_mode) && is_new(seen, st.st_ino))
-        ret->socket_bytes += SOCKET_BYTES;
+        seen->sockets++;
     else if (device != 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 && st.st_dev == device &&
              is_new(seen, st.st_ino))
         ret->deleted_bytes += (uint64_t)st.st_blocks * 512;
@@ -88,7 +91,7 @@ static void charge_line(const char *line, struct seen *seen, struct charge *ret)
 
     if (!name || end[0] != ' ' || end[4] != 's')
         return;
-    for (int field = 0; field < 4 && end; field++) /* perms, offset, device */
+    for (int field = 0; field < 3 && end; field++) /* past perms, offset, device */
         end = strchr(end + 1, ' ');
     uint64_t inode = end ? strtoull(end, NULL, 10) : 0;
     /* Pieces of one mapping share an inode and differ in where they start. */
@@ -117,7 +120,19 @@ static bool charge_maps(int proc, pid_t pid, struct seen *seen, struct charge *r
 
 /* ---- the whole ---- */
 
-static void charge_hidden(int proc, pid_t pid, struct charge *ret)
+static uint64_t socket_bytes(int proc, uint64_t sockets)
+{
+    char text[32];
+    uint64_t most = SOCKET_BYTES;
+
+    if (sockets <= SOCKETS_FEW)
+        return sockets * SOCKET_BYTES;
+    if (fd_slurp_at(proc, "sys/net/core/wmem_max", text, sizeof(text) - 1) > 0)
+        most = 2 * strtoull(text, NULL, 10); /* the kernel doubles what is asked for */
+    return SOCKETS_FEW * (uint64_t)SOCKET_BYTES + (sockets - SOCKETS_FEW) * most;
+}
+
+static void charge_hidden(int proc, pid_t pid, struct seen *seen, struct charge *ret)
 {
     char path[32], text[4096];
     const char *size, *fds;
@@ -130,7 +145,7 @@ static void charge_hidden(int proc, pid_t pid, struct charge *ret)
     if (size) /* a zombie has none, and holds nothing */
         ret->shared_bytes += strtoull(size + strlen("\nVmSize:"), NULL, 10) << 10;
     if (size && fds)
-        ret->socket_bytes += strtoull(fds + strlen("\nFDSize:"), NULL, 10) * SOCKET_BYTES;
+        seen->sockets += strtoull(fds + strlen("\nFDSize:"), NULL, 10);
 }
 
 void charge_look(int proc, const pid_t *pids, size_t n, dev_t device, struct charge *ret)
@@ -143,11 +158,12 @@ void charge_look(int proc, const pid_t *pids, size_t n, dev_t device, struct cha
         if (!charge_fds(proc, pids[i], device, seen, &one) ||
             !charge_maps(proc, pids[i], seen, &one)) {
             one = (struct charge){ 0 };
-            charge_hidden(proc, pids[i], &one);
+            charge_hidden(proc, pids[i], seen, &one);
         }
         ret->shared_bytes += one.shared_bytes;
-        ret->socket_bytes += one.socket_bytes;
         ret->deleted_bytes += one.deleted_bytes;
     }
+    if (seen)
+        ret->socket_bytes = socket_bytes(proc, seen->sockets);
     free(seen);
 }

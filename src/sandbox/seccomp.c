@@ -254,12 +254,15 @@ static const int allowed[] = {
 /* Landlock does not look at these. They are for guests that own no file of the host: behind a
  * private root, or as a user that exists for the box alone. */
 static const int metadata[] = {
-    SCMP_SYS(chmod),        SCMP_SYS(fchmod),    SCMP_SYS(fchmodat),    SCMP_SYS(chown),
-    SCMP_SYS(fchown),       SCMP_SYS(lchown),    SCMP_SYS(fchownat),    SCMP_SYS(utime),
+    SCMP_SYS(chmod),        SCMP_SYS(fchmod),    SCMP_SYS(fchmodat),    SCMP_SYS(utime),
     SCMP_SYS(utimes),       SCMP_SYS(futimesat), SCMP_SYS(utimensat),   SCMP_SYS(setxattr),
     SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr),
     SCMP_SYS(fremovexattr),
 };
+
+/* Giving a file to nobody in particular changes its times, and anybody may do that to any file. */
+static const int ownership[] = { SCMP_SYS(chown), SCMP_SYS(fchown), SCMP_SYS(lchown),
+                                 SCMP_SYS(fchownat) };
 
 /* Nor at these: only where there is nothing of the host to be watched. */
 static const int rooted_only[] = { SCMP_SYS(inotify_init), SCMP_SYS(inotify_init1),
@@ -425,6 +428,9 @@ static int add_by_level(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
     uint32_t change = rooted || !wish->same_user ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
     int e = add_each(ctx, change, metadata, ARRAY_LEN(metadata));
 
+    if (e == 0)
+        e = add_each(ctx, rooted ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), ownership,
+                     ARRAY_LEN(ownership));
     if (e == 0 && rooted)
         e = add_each(ctx, SCMP_ACT_ALLOW, rooted_only, ARRAY_LEN(rooted_only));
     return e == 0 ? add_sockets(ctx, wish) : e;

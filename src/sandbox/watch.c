@@ -15,12 +15,12 @@
 #include "sandbox/charge.h"
 
 enum {
-    FD_MIGHT_HOLD = 2 * 212992, /* the most that a descriptor, a socket, can hold */
-    TREE_MAX = 4096,            /* processes looked at; more than any limit allows */
-    LOOK_PROCESSES_MS = 10,     /* where no rlimit holds them: a fork bomb is fast */
-    LOOK_MAX_MS = 50,           /* at most this long between two looks */
-    LOOK_MIN_MS = 2,            /* at least, so that a busy box cannot busy its watcher */
-    BYTES_PER_MS = 4 << 20,     /* faster than this, memory is not filled by two cores */
+    FD_MIGHT_HOLD = 1 << 20, /* what a descriptor could hide: enough to look closer */
+    TREE_MAX = 4096,         /* processes looked at; more than any limit allows */
+    LOOK_PROCESSES_MS = 10,  /* where no rlimit holds them: a fork bomb is fast */
+    LOOK_MAX_MS = 50,        /* at most this long between two looks */
+    LOOK_MIN_MS = 2,         /* at least, so that a busy box cannot busy its watcher */
+    BYTES_PER_MS = 4 << 20,  /* faster than this, memory is not filled by two cores */
 };
 
 const char *watch_limit_name(enum watch_limit limit)

@@ -215,8 +215,13 @@ def test_interpreter(python):
 
 def zygote_of(process):
     """The interpreter that boxes are forked from: a child that carries its name."""
-    named = [pid for pid in descendants(process.pid)
-             if Path(f"/proc/{pid}/comm").read_text() == "glovebox-zygote\n"]
+    def name(pid):
+        try:
+            return Path(f"/proc/{pid}/comm").read_text()
+        except OSError:  # gone meanwhile
+            return ""
+
+    named = [pid for pid in descendants(process.pid) if name(pid) == "glovebox-zygote\n"]
     return named[0] if named else None
 
 
