@@ -10,6 +10,7 @@
 # Debian's Meson, under Debian's Python: a python3 earlier on PATH may be a slow shim.
 MESON ?= $(firstword $(wildcard /usr/bin/meson) meson)
 SETUP = --buildtype=debugoptimized -Db_ndebug=false -Dwerror=true
+PREFIX ?= /usr/local
 SOURCES = find src include tests examples bench -name '*.[ch]'
 
 all: build/build.ninja
@@ -38,7 +39,7 @@ bench: all
 	@bench/run
 
 install: all
-	@$(if $(PREFIX),$(MESON) configure build -Dprefix='$(PREFIX)')
+	@$(MESON) configure build -Dprefix='$(PREFIX)'
 	@$(MESON) install -C build
 
 format:

@@ -16,8 +16,8 @@
 #include "base/parse.h"
 #include "cli/suggest.h"
 
-#define SECONDS_MAX  1e9
-#define NAME_MAX_LEN 63 /* of an option or of a variable, so that a name fits a small buffer */
+#define SECONDS_MAX  604800 /* a week, as the library has it */
+#define NAME_MAX_LEN 63     /* of an option or of a variable, so that a name fits a small buffer */
 
 struct word {
     const struct option_spec *option;
@@ -188,20 +188,16 @@ static int store_key_count(const struct word *w, void *target, struct gb_err *er
 
 static int store_key_seconds(const struct word *w, void *target, struct gb_err *err)
 {
-    size_t len = strlen(w->text);
-    char *end = NULL;
-    double seconds = strtod(w->text, &end);
+    uint64_t ms = 0;
 
-    /* strtod alone would take "inf", "nan", "0x1p3" and leading blanks. */
-    if (len == 0 || *end || strspn(w->text, "0123456789.") != len)
+    if (!parse_seconds(w->text, &ms))
         return gb_fail(err, GB_E_INVALID, 0,
                        "--%s: '%.80s' is not a number of seconds (for example 2.5)",
                        w->option->name, w->text);
-    if (!(seconds > 0) || seconds > SECONDS_MAX)
-        return gb_fail(err, GB_E_INVALID, 0,
-                       "--%s: '%.80s' is out of range (more than 0, at most %.0f)", w->option->name,
-                       w->text, SECONDS_MAX);
-    return set_key(w, *(json_t **)target, json_real(seconds), err);
+    if (ms < 1 || ms > SECONDS_MAX * 1000)
+        return gb_fail(err, GB_E_INVALID, 0, "--%s: '%.80s' is out of range (0.001 to %d)",
+                       w->option->name, w->text, SECONDS_MAX);
+    return set_key(w, *(json_t **)target, json_real((double)ms / 1000), err);
 }
 
 static int store_key_size(const struct word *w, void *target, struct gb_err *err)

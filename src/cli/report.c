@@ -110,7 +110,11 @@ static void print_limit(FILE *f, const json_t *result, const struct report *r)
     const char *text = get_string(json_object_get(result, "error"), "message");
     const char *limit = get_string(result, "limit");
 
+    const char *traceback = get_string(json_object_get(result, "error"), "traceback");
+
     (void)r;
+    if (traceback)
+        fputs(traceback, f);
     if (text)
         fprintf(f, "glovebox: %s\n", text);
     else

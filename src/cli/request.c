@@ -173,7 +173,8 @@ int request_read(struct request *r, const struct args *args, char **ret, struct 
 {
     json_auto_t *request = json_pack("{s:s}", "kind", "python");
 
-    if (!request || json_object_set_new(request, "filename", display_name(r->filename)) < 0)
+    if (!request ||
+        (r->path && json_object_set_new(request, "filename", display_name(r->filename)) < 0))
         return out_of_memory(err);
     if (set_arguments(request, r, args, err) < 0)
         return -1;

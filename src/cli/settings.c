@@ -33,7 +33,7 @@ const struct option_group limit_options = { "Limits", limits, ARRAY_LEN(limits) 
 static const struct option_spec box[] = {
     { 0, "isolation", OPT_KEY_CHOICE, CONFIG, "auto|namespaces|landlock|process|none",
       "which layers must hold; too little on this host is refused", "auto" },
-    { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off", "what the code may say",
+    { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off", "what the code may say; strict is not there yet",
       "standard where the kernel holds the box, else strict" },
     { 0, "network", OPT_KEY_CHOICE, CONFIG, "none|host", "what the program can reach", "none" },
     { 'e', "env", OPT_KEY_ENV, CONFIG, "NAME[=VALUE]",
@@ -115,9 +115,15 @@ static int try_file(const char *path, bool is_required, json_t **ret, struct gb_
  * must not choose what runs on the host or how little holds it. */
 static int check_trust(const json_t *config, struct gb_err *err)
 {
-    static const char *const keys[] = { "acknowledge_unsafe", "allow_request", "cgroup",
-                                        "extension_dir",      "isolation",     "network",
-                                        "policy",             "preload",       "python" };
+    static const char *const keys[] = { "acknowledge_unsafe",
+                                        "allow_request",
+                                        "cgroup",
+                                        "extension_dir",
+                                        "isolation",
+                                        "network",
+                                        "policy",
+                                        "preload",
+                                        "python" };
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         if (!json_object_get(config, keys[i]))

@@ -43,8 +43,11 @@ static enum verdict stage_check(struct gb_job *job)
     if (policy_of(job) != POLICY_STRICT)
         return PASS;
     gb_err_set(&err, GB_E_INVALID, 0, "policy 'strict' is not available in this version");
-    gb_err_hint(&err, "where the kernel does not hold the box, choose --policy standard or off "
-                      "knowingly");
+    if (job->request.settings.isolation >= ISOLATE_LANDLOCK)
+        gb_err_hint(&err, "leave --policy out: the kernel holds this box");
+    else
+        gb_err_hint(&err, "without kernel isolation the default is strict; to run all the same, "
+                          "say --policy off and --acknowledge-unsafe");
     result_failed(job, &err);
     return ENDED;
 }

@@ -153,8 +153,6 @@ static bool read_number(const struct setting *t, const json_t *value, uint64_t *
 {
     if (t->kind == KIND_SECONDS) {
         double s = json_number_value(value);
-        if (json_is_string(value))
-            return parse_seconds(json_string_value(value), ret);
         if (!json_is_number(value) || !(s >= 0) || s > 1e9)
             return false;
         *ret = (uint64_t)llround(s * 1000);

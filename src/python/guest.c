@@ -15,10 +15,12 @@
 #include "python/guest.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -191,6 +193,18 @@ static PyObject *fresh_main(PyObject *source)
         names = NULL;
     Py_XDECREF(loader);
     return names;
+}
+
+/* A program that came from a file finds itself in the workspace. */
+static int set_file(const struct guest *g, const char *filename)
+{
+    const char *base = strrchr(filename, '/');
+    char here[PATH_MAX], path[2 * PATH_MAX];
+
+    if (!getcwd(here, sizeof(here)))
+        return 0;
+    (void)snprintf(path, sizeof(path), "%s/%s", here, base ? base + 1 : filename);
+    return set_text(g->names, "__file__", path);
 }
 
 static int bind_inputs(struct guest *g)
@@ -417,11 +431,11 @@ static void answer_exit(struct guest *g)
     Py_XDECREF(exc);
 }
 
-static void answer_syntax(struct guest *g)
+static void answer_syntax(struct guest *g, PyObject *source)
 {
     PyObject *exc = take_exception();
     PyObject *describe = exc ? runtime_get("describe_syntax") : NULL;
-    PyObject *finding = describe ? PyObject_CallFunctionObjArgs(describe, exc, NULL) : NULL;
+    PyObject *finding = describe ? PyObject_CallFunctionObjArgs(describe, exc, source, NULL) : NULL;
     json_t *json = finding ? value_to_json(finding) : NULL;
 
     PyErr_Clear();
@@ -521,12 +535,13 @@ static void run_request(struct guest *g)
 
     g->filename = PyUnicode_FromString(filename ? filename : "main.py");
     g->names = source && g->filename ? fresh_main(source) : NULL;
-    if (!g->names || bind_inputs(g) < 0 || set_argv(g) < 0 || set_environment(g) < 0) {
+    if (!g->names || (filename && set_file(g, filename) < 0) || bind_inputs(g) < 0 ||
+        set_argv(g) < 0 || set_environment(g) < 0) {
         answer_exception(g);
         return;
     }
     if (compile_program(g, source) < 0) {
-        answer_syntax(g);
+        answer_syntax(g, source);
         return;
     }
     json_object_set_new(g->answer, "check_us", json_integer(clock_us() - began));

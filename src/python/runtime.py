@@ -7,7 +7,6 @@ nothing on the engine's side relies on it.
 import sys
 
 LIMIT_BY_ERRNO = {28: "disk", 122: "disk", 27: "disk", 24: "open_files", 23: "open_files"}
-FRAMES_MAX = 40
 
 
 class Source:
@@ -112,14 +111,23 @@ def describe(exc, filename):
         import traceback
 
         error["traceback"] = printable(
-            "".join(traceback.format_exception(type(exc), exc, tb, limit=-FRAMES_MAX))
+            "".join(traceback.format_exception(type(exc), exc, tb))
         )
     except BaseException:  # memory, descriptors or the library itself may be what is missing
         error["traceback"] = error["traceback"] or f"{error['type']}: {error['message']}\n"
     return error, limit
 
 
-def describe_syntax(exc):
+def source_line(exc, source):
+    """The line that a compile-time exception is about; not every stage of compiling keeps it."""
+    if getattr(exc, "text", None):
+        return exc.text
+    lines = source.splitlines()
+    line = getattr(exc, "lineno", None) or 0
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+def describe_syntax(exc, source):
     """A compile-time exception as a finding."""
     return {
         "rule": "syntax",
@@ -128,7 +136,7 @@ def describe_syntax(exc):
         "line": getattr(exc, "lineno", None),
         "column": getattr(exc, "offset", None),
         "name": type(exc).__name__,
-        "source": printable(getattr(exc, "text", None) or ""),
+        "source": printable(source_line(exc, source)),
     }
 
 

@@ -67,13 +67,13 @@ static void explain_death(struct zygote *z, struct gb_err *err)
                    "%s is Python %s; glovebox needs CPython 3.9 or newer", z->path,
                    line + strlen(too_old));
         gb_err_hint(err, "name a newer interpreter with --python PATH");
+    } else if (strncmp(line, "preloading ", strlen("preloading ")) == 0) {
+        gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s did not start: %s", z->path, line);
+        gb_err_hint(err, "what is to be preloaded must be importable by '%s -I'", z->path);
     } else if (!z->info) {
         gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s did not start: %s", z->path,
                    line[0] ? line : "it said nothing");
-        gb_err_hint(err,
-                    "glovebox needs CPython 3.9 or newer; try '%s -I -c pass', and import what is "
-                    "to be preloaded",
-                    z->path);
+        gb_err_hint(err, "glovebox needs CPython 3.9 or newer; try '%s -I -c pass'", z->path);
     } else {
         gb_err_set(err, GB_E_GONE, 0, "the warm interpreter died%s%s", line[0] ? ": " : "", line);
     }

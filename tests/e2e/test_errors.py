@@ -33,7 +33,7 @@ from box import RESULT_KEYS, glovebox, run_json
     (["run", "--timeout", "nan", "-c", "1"],
      "--timeout: 'nan' is not a number of seconds (for example 2.5)"),
     (["run", "--timeout", "0", "-c", "1"],
-     "--timeout: '0' is out of range (more than 0, at most 1000000000)"),
+     "--timeout: '0' is out of range (0.001 to 604800)"),
     (["run", "--memory", "5 ", "-c", "1"],
      "--memory: '5 ' is not a size (for example 512M; K, M, G or plain bytes)"),
     (["run", "--memory", "lots", "-c", "1"],

@@ -272,7 +272,7 @@ static void test_refusals(void **state)
         { "-t 1e3", "--timeout: '1e3' is not a number of seconds (for example 2.5)" },
         { "-t .", "--timeout: '.' is not a number of seconds (for example 2.5)" },
         { "--timeout=", "--timeout: '' is not a number of seconds (for example 2.5)" },
-        { "-t 0", "--timeout: '0' is out of range (more than 0, at most 1000000000)" },
+        { "-t 0", "--timeout: '0' is out of range (0.001 to 604800)" },
         { "-j 0", "--jobs: '0' is not a whole number above 0 (for example 8)" },
         { "-j -1", "--jobs: '-1' is not a whole number above 0 (for example 8)" },
         { "-j 1.5", "--jobs: '1.5' is not a whole number above 0 (for example 8)" },
