@@ -39,6 +39,7 @@ enum {
     PLAN_MAX = 1 << 20,
     SHAPES_MAX = 8,       /* composed plans kept */
     MAKING_MAX = 8,       /* boxes being set up at once */
+    MISHAPS_MAX = 8,      /* boxes in a row that may be lost before they were ready */
     ZYGOTE_LIVES = 3,     /* how often in a row it may die before it is given up */
     LANDLOCK_ABI_MIN = 6, /* signals and abstract sockets held too: what a box without namespaces
                              needs */
@@ -82,8 +83,8 @@ struct local {
     int auto_level;     /* what auto came to mean: a level, or ISOLATION_AUTO while unknown */
     bool usual_refused; /* the last box of the usual shape could not be made: none is made ahead */
     struct gb_err refusal;
-    unsigned deaths;
-    struct gb_err gone; /* why there is no zygote and will be none */
+    unsigned deaths, mishaps; /* in a row, of zygotes and of boxes */
+    struct gb_err gone;       /* why there is no zygote and will be none */
     uint64_t n_boxes;
     struct box_callbacks callbacks;
     struct host_box *boxes;
@@ -545,6 +546,7 @@ static void on_ready(void *data, struct host_box *box)
     if (box->shape.level >= LEVEL_LANDLOCK && l->auto_level == ISOLATION_AUTO)
         l->auto_level = (int)box->shape.level;
     l->deaths = 0;
+    l->mishaps = 0;
     l->usual_refused = false;
     if (box->run)
         run_started(box->run);
@@ -681,7 +683,9 @@ static void on_gone(void *data, struct host_box *box)
         cgroup_remove(l->cgroup, box->number);
     if (box->scratch) /* init removed it, unless it was killed itself */
         (void)rmdir(box->scratch);
-    if (!box->is_ready && !box->setup_failed && !box->killed) {
+    /* Without a word why: its zygote may have been killed, or the host be short of memory. What it
+     * was made for waits in the queue and has not begun, so another is made, a few times. */
+    if (!box->is_ready && !box->setup_failed && !box->killed && ++l->mishaps >= MISHAPS_MAX) {
         gb_err_set(&box->setup_err, GB_E_SYSTEM, 0, "a box ended before it was ready");
         box->setup_failed = true;
     }
