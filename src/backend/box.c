@@ -233,8 +233,8 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
     (void)event_del(box->on_pid);
     box->pid = 0;
     while (fd_recv(box->ctl, &event, sizeof(event), NULL, NULL) == (ssize_t)sizeof(event))
-        if (event.kind != BOX_READY)
-            note_event(box, &event);
+        if (event.kind != BOX_READY || box->state == BOX_RUNNING)
+            note_event(box, &event); /* a short run may have been ready and over since we looked */
     if (box->state == BOX_RUNNING)
         end(box);
     box->callbacks->gone(box->callbacks->data, box);

@@ -32,6 +32,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/explain.h"
 #include "sandbox/landlock.h"
+#include "sandbox/seccomp.h"
 
 enum {
     SMALL_PROGRAM = 64 << 10,
@@ -89,6 +90,9 @@ struct local {
     struct box_callbacks callbacks;
     struct host_box *boxes;
     struct run *queue; /* runs without a box, first come first */
+    struct gb_buf
+        filter; /* seccomp filter of the usual shape: built while the interpreter starts */
+    struct seccomp_wish filter_for;
     struct cached_plan plans[SHAPES_MAX];
     unsigned next_plan;
 };
@@ -239,6 +243,8 @@ static int compose_shape(const struct local *l, const struct box_shape *shape, c
 
     wish.n_visible = visible_paths(l, visible);
     wish.landlock_abi = landlock_abi(&why);
+    if (shape->level == l->filter_for.level && shape->host_network == l->filter_for.host_network)
+        wish.filter = &l->filter;
     if (shape->level >= LEVEL_LANDLOCK && wish.landlock_abi < abi_min) {
         (void)gb_fail(err, GB_E_NO_ISOLATION, why,
                       "this kernel offers Landlock ABI %u, isolation '%s' needs %u",
@@ -501,6 +507,8 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
     for (; have < want && count_boxes(l, BOX_MAKING, NULL) < MAKING_MAX; have++) {
         struct gb_err err;
         if (box_make(l, shape, &err) < 0) {
+            if (err.code == GB_E_GONE)
+                return; /* the zygote just died: there will be another */
             if (queued_of(l, shape) == 0)
                 return;
             for (struct run *r = l->queue, *next; r; r = next) {
@@ -535,6 +543,7 @@ static void pump(struct local *l)
         make_up_to(l, &usual,
                    queued_of(l, &usual) + (l->oneshot || l->usual_refused ? 0 : l->pool));
     }
+    assign_waiting(l); /* to those that are being made now */
 }
 
 /* ---- what boxes tell ---- */
@@ -912,6 +921,7 @@ static void local_free(struct backend *b)
         if (l->plans[i].used)
             composed_done(&l->plans[i].composed);
     gb_closep(&l->cgroup);
+    gb_buf_done(&l->filter);
     if (l->on_respawn)
         event_free(l->on_respawn);
     if (l->on_pump)
@@ -939,6 +949,18 @@ static const struct backend_ops local_ops = {
     .about = local_about,
     .free = local_free,
 };
+
+/* The filter does not depend on the interpreter, and takes as long as a tenth of its start. */
+static int build_filter(struct local *l, struct gb_err *err)
+{
+    struct box_shape usual = shape_of(l, &l->usual);
+
+    gb_buf_init(&l->filter, SECCOMP_MAX);
+    l->filter_for = (struct seccomp_wish){ .level = usual.level,
+                                           .host_network = usual.host_network,
+                                           .same_user = geteuid() != 0 };
+    return usual.level < LEVEL_LANDLOCK ? 0 : seccomp_build(&l->filter_for, &l->filter, err);
+}
 
 /* One that was named must do; one that was not is used where it is there. */
 static int find_cgroup(struct local *l, const char *configured, struct gb_err *err)
@@ -976,7 +998,8 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
     if (!l->extension_dir || !l->on_respawn || !l->on_pump) {
         (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a backend");
     } else if (find_cgroup(l, spec->cgroup, err) == 0 &&
-               interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0) {
+               interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0 &&
+               build_filter(l, err) == 0) {
         *ret = &l->backend;
         return 0;
     }

@@ -33,7 +33,8 @@ const struct option_group limit_options = { "Limits", limits, ARRAY_LEN(limits) 
 static const struct option_spec box[] = {
     { 0, "isolation", OPT_KEY_CHOICE, CONFIG, "auto|namespaces|landlock|process|none",
       "which layers must hold; too little on this host is refused", "auto" },
-    { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off", "what the code may say; strict is not there yet",
+    { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off",
+      "what the code may say; strict is not there yet",
       "standard where the kernel holds the box, else strict" },
     { 0, "network", OPT_KEY_CHOICE, CONFIG, "none|host", "what the program can reach", "none" },
     { 'e', "env", OPT_KEY_ENV, CONFIG, "NAME[=VALUE]",

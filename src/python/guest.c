@@ -160,6 +160,66 @@ static int compile_program(struct guest *g, PyObject *source)
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* ---- two small things that every program has ---- */
+
+static void flush(const char *stream)
+{
+    PyObject *file = PySys_GetObject(stream);
+    PyObject *r = file && file != Py_None ? PyObject_CallMethod(file, "flush", NULL) : NULL;
+
+    Py_XDECREF(r);
+    PyErr_Clear();
+}
+
+/* The time is up: what was printed without a newline is written now. */
+static PyObject *last_words(PyObject *self, PyObject *args)
+{
+    (void)self;
+    (void)args;
+    flush("stdout");
+    flush("stderr");
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+/* A loader whose get_source() gives the program's text: tracebacks, inspect and linecache find it
+ * that way, though it is in no file. */
+static PyObject *get_source(PyObject *self, PyObject *args)
+{
+    (void)args;
+    Py_INCREF(self);
+    return self;
+}
+
+static PyMethodDef last_words_def = { "last_words", last_words, METH_VARARGS, NULL };
+static PyMethodDef get_source_def = { "get_source", get_source, METH_VARARGS, NULL };
+
+static void listen_for_the_end(void)
+{
+    PyObject *set = module_attr("_signal", "signal");
+    PyObject *handler = PyCFunction_New(&last_words_def, NULL);
+    PyObject *r =
+        set && handler ? PyObject_CallFunction(set, "iO", BOX_LAST_WORDS_SIGNAL, handler) : NULL;
+
+    Py_XDECREF(r);
+    Py_XDECREF(handler);
+    Py_XDECREF(set);
+    PyErr_Clear();
+}
+
+/* An object of the type of sys.implementation: a bare namespace, without importing one. */
+static PyObject *source_loader(PyObject *source)
+{
+    PyObject *type = (PyObject *)Py_TYPE(PySys_GetObject("implementation"));
+    PyObject *loader = PyObject_CallFunctionObjArgs(type, NULL);
+    PyObject *method = PyCFunction_New(&get_source_def, source);
+
+    if (!loader || !method || PyObject_SetAttrString(loader, "get_source", method) < 0)
+        Py_CLEAR(loader);
+    Py_XDECREF(method);
+    return loader;
+}
+
 /* ---- the namespace ---- */
 
 static int set_text(PyObject *dict, const char *key, const char *text)
@@ -176,7 +236,7 @@ static PyObject *fresh_main(PyObject *source)
 {
     PyObject *main = PyImport_AddModule("__main__"); /* borrowed */
     PyObject *names = main ? PyModule_GetDict(main) : NULL;
-    PyObject *loader = NULL, *make;
+    PyObject *loader = NULL;
 
     if (!names)
         return NULL;
@@ -187,8 +247,7 @@ static PyObject *fresh_main(PyObject *source)
         PyDict_SetItemString(names, "__package__", Py_None) < 0 ||
         PyDict_SetItemString(names, "__spec__", Py_None) < 0)
         return NULL;
-    make = runtime_get("Source");
-    loader = make ? PyObject_CallFunctionObjArgs(make, source, NULL) : NULL;
+    loader = source_loader(source);
     if (!loader || PyDict_SetItemString(names, "__loader__", loader) < 0)
         names = NULL;
     Py_XDECREF(loader);
@@ -283,18 +342,6 @@ static void lower_rlimits(const struct guest *g)
             limit.rlim_max++; /* SIGXCPU first, so that the result can name the limit */
         (void)setrlimit(what, &limit);
     }
-}
-
-/* Have what was printed written when the time is up. */
-static void listen_for_the_end(void)
-{
-    PyObject *set = module_attr("_signal", "signal"), *handler = runtime_get("last_words");
-    PyObject *r =
-        set && handler ? PyObject_CallFunction(set, "iO", BOX_LAST_WORDS_SIGNAL, handler) : NULL;
-
-    Py_XDECREF(r);
-    Py_XDECREF(set);
-    PyErr_Clear();
 }
 
 /* Libraries that a fork does not reseed by itself, where the zygote had loaded them. */
@@ -448,15 +495,6 @@ static void answer_syntax(struct guest *g, PyObject *source)
     g->exit_code = 126;
     Py_XDECREF(finding);
     Py_XDECREF(exc);
-}
-
-static void flush(const char *stream)
-{
-    PyObject *file = PySys_GetObject(stream);
-    PyObject *r = file && file != Py_None ? PyObject_CallMethod(file, "flush", NULL) : NULL;
-
-    Py_XDECREF(r);
-    PyErr_Clear();
 }
 
 static Py_ssize_t attr_size(PyObject *module, const char *name)

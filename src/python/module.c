@@ -149,7 +149,13 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
     (void)prctl(PR_SET_NAME, "glovebox-zygote", 0, 0, 0);
     if (warm && (guest_prepare() < 0 || freeze() < 0))
         return NULL;
-    if (greet(sock, info, settle_threads()) == 0)
+    bool greeted = greet(sock, info, settle_threads()) == 0;
+
+    /* While the engine makes its plan: the first tree of an interpreter is dear, and every guest
+     * inherits what it leaves. */
+    if (greeted && guest_run_bare("x = 1\nx") < 0)
+        PyErr_Clear();
+    if (greeted)
         while (serve_one(sock))
             ;
     _exit(0);

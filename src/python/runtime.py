@@ -9,25 +9,6 @@ import sys
 LIMIT_BY_ERRNO = {28: "disk", 122: "disk", 27: "disk", 24: "open_files", 23: "open_files"}
 
 
-class Source:
-    """Lets tracebacks, inspect and linecache find the program's text, which is in no file."""
-
-    def __init__(self, text):
-        self.text = text
-
-    def get_source(self, _name):
-        return self.text
-
-
-def last_words(_signal, _frame):
-    """The time is up: what was printed without a newline is written now."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:
-            pass
-
-
 def run_async(codes, namespace):
     """Run compiled pieces in order in one event loop; the last one's value."""
     import asyncio

@@ -230,14 +230,12 @@ static void kill_tree(const struct init *in)
  * to wait for that. */
 static _Noreturn void init_end(const struct init *in, struct box_event *event)
 {
-    pid_t left[2];
-
     if (in->plan->level >= LEVEL_LANDLOCK)
         (void)kill(-1, SIGKILL);
     /* One that is left is, as a rule, the one that lets the guest leave; more have used time that
      * is to be accounted for. */
     if (in->plan->level < LEVEL_LANDLOCK || event->end != END_EXITED ||
-        watch_descendants(in->proc, getpid(), left, ARRAY_LEN(left)) > 1)
+        watch_children(in->proc, 2) > 1)
         kill_tree(in);
     event->kind = BOX_ENDED;
     (void)getrusage(RUSAGE_CHILDREN, &event->usage);

@@ -20,7 +20,6 @@ enum {
     /* When the engine is root, boxes run as users that own nothing on the host. */
     OUTSIDE_FIRST = 0x70000000,
     OUTSIDE_COUNT = 0x00ffffff,
-    FILTER_MAX = 64 << 10,
 };
 
 /* ---- what is in the private root ---- */
@@ -290,7 +289,7 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
     struct plan *p = &ret->plan;
 
     *ret = (struct composed){ 0 };
-    gb_buf_init(&ret->filter, FILTER_MAX);
+    gb_buf_init(&ret->filter, SECCOMP_MAX);
     *p = (struct plan){
         .level = wish->level, .hostname = "glovebox", .workdir = BOX_WORKSPACE, .scratch = ""
     };
@@ -310,12 +309,14 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
     struct seccomp_wish filter = { .level = wish->level,
                                    .host_network = wish->host_network,
                                    .same_user = !p->change_ids };
-    if (wish->level >= LEVEL_LANDLOCK && seccomp_build(&filter, &ret->filter, err) < 0) {
+    bool build = wish->level >= LEVEL_LANDLOCK && !wish->filter;
+    if (build && seccomp_build(&filter, &ret->filter, err) < 0) {
         composed_done(ret);
         return -1;
     }
-    p->seccomp = ret->filter.data;
-    p->seccomp_bytes = ret->filter.len;
+    const struct gb_buf *code = wish->filter ? wish->filter : &ret->filter;
+    p->seccomp = code->data;
+    p->seccomp_bytes = code->len;
     if (!b.bad)
         return 0;
     composed_done(ret);

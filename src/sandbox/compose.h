@@ -19,8 +19,9 @@ struct plan_wish {
     bool host_network;
     struct plan_limits limits;
     uint32_t landlock_abi;
-    const char *scratch;        /* for levels without a private root */
-    const char *const *visible; /* what the interpreter needs to see: absolute paths */
+    const struct gb_buf *filter; /* a seccomp filter made before, or NULL; outlives the plan */
+    const char *scratch;         /* for levels without a private root */
+    const char *const *visible;  /* what the interpreter needs to see: absolute paths */
     size_t n_visible;
 };
 

@@ -11,6 +11,10 @@ struct seccomp_wish {
     bool same_user;    /* the guest is the caller on the host, and owns the caller's files */
 };
 
+enum {
+    SECCOMP_MAX = 64 << 10
+}; /* bytes, more than the kernel takes */
+
 /* Build the filter into `out` (struct sock_filter[]). */
 int seccomp_build(const struct seccomp_wish *wish, struct gb_buf *out,
                   struct gb_err *err) gb_nodiscard;

@@ -84,6 +84,15 @@ static size_t children_of(int proc, pid_t pid, pid_t *ret, size_t max)
     return n;
 }
 
+size_t watch_children(int proc, size_t max)
+{
+    char path[64];
+    pid_t pids[8];
+
+    (void)snprintf(path, sizeof(path), "%d/task/%d/children", getpid(), getpid());
+    return children_of_task(proc, path, pids, max < ARRAY_LEN(pids) ? max : ARRAY_LEN(pids));
+}
+
 size_t watch_descendants(int proc, pid_t pid, pid_t *ret, size_t max)
 {
     size_t n = children_of(proc, pid, ret, max);

@@ -35,5 +35,9 @@ struct watch_sample {
  * -1. */
 struct watch_sample watch_look(const struct plan_watch *limits, int proc, int scratch);
 
+/* How many children this process has, as far as its first thread made or inherited them, but not
+ * more than `max`: one small read. */
+size_t watch_children(int proc, size_t max);
+
 /* The processes below `pid`, children before grandchildren, at most `max`. Returns how many. */
 size_t watch_descendants(int proc, pid_t pid, pid_t *ret, size_t max);
