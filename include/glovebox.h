@@ -35,7 +35,7 @@ enum gb_stream {
 
 /*
  * What a job tells about itself. Every member may be NULL. Callbacks are called from inside
- * gb_step() or gb_run() only; they may call gb_start() and gb_cancel(), but not gb_step(),
+ * gb_step(), gb_run() and gb_engine_free() only; they may call gb_start() and gb_cancel(), but not gb_step(),
  * gb_run() or gb_engine_free().
  */
 struct gb_callbacks {
@@ -67,7 +67,7 @@ GB_API struct gb_engine *gb_engine_free(struct gb_engine *engine);
 GB_API char *gb_run(struct gb_engine *engine, const char *request);
 
 /* Start one request. The job is the engine's; it ends when its done callback returns. NULL only
- * when memory ran out. The done callback is never called from inside gb_start(). */
+ * when memory ran out or the engine is being freed. The done callback is never called from inside gb_start(). */
 GB_API struct gb_job *gb_start(struct gb_engine *engine, const char *request,
                                const struct gb_callbacks *callbacks);
 

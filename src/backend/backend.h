@@ -24,6 +24,7 @@ struct run_order {
     int isolation; /* enum plan_level or ISOLATION_AUTO */
     bool host_network;
     struct plan_limits limits;
+    uint64_t timeout_ms;
     const json_t *program;  /* what the guest gets: code, inputs, argv, ...; borrowed */
     const void *stdin_data; /* borrowed */
     size_t stdin_bytes;
@@ -34,7 +35,8 @@ enum run_end {
     RUN_ANSWERED, /* the guest ran to its end and says so in `answer` */
     RUN_EXITED,   /* its main process ended without a word: `status` */
     RUN_LIMIT,    /* the watcher ended it: `sample` */
-    RUN_KILLED,   /* backend_kill() ended it */
+    RUN_KILLED,   /* kill() ended it */
+    RUN_LATE,     /* its time was up, and nobody said so */
     RUN_FAILED    /* it never began: `err` */
 };
 

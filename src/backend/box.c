@@ -27,9 +27,10 @@ enum {
     PIECE = 64 << 10,
     /* A shorter run cannot do harm that rlimits do not stop, and need not wake the watcher. */
     WATCH_AFTER_US = 3000,
-    /* How long a guest that has answered may take to exit, and a box that was told to end may
-     * take to do so, before init is killed. Ours do it at once. */
-    LATE_US = 150000,
+    /* How long a box that was told to end may take before init is killed, and how long a guest
+     * that has answered may take to exit. Both do it at once, unless the host is very busy. */
+    LATE_US = 300000,
+    LINGER_S = 3,
 };
 
 /* ---- output ---- */
@@ -82,7 +83,7 @@ static void forged(struct host_box *box)
 
 static void take_frame(struct host_box *box)
 {
-    struct timeval late = { .tv_usec = LATE_US };
+    struct timeval late = { .tv_sec = LINGER_S };
     struct frame head;
 
     if (box->in.len < sizeof(head))
@@ -175,7 +176,9 @@ static void on_ctl(evutil_socket_t fd, short what, void *data)
 static void on_watch(evutil_socket_t fd, short what, void *data)
 {
     struct host_box *box = data;
-    struct box_order order = { .kind = BOX_WATCH, .limits = box->watch };
+    struct box_order order = { .kind = BOX_WATCH,
+                               .limits = box->watch,
+                               .timeout_ms = box->timeout_ms };
 
     (void)fd;
     (void)what;
@@ -319,13 +322,13 @@ static int send_program(struct host_box *box, const json_t *program, int in, str
     (void)fcntl(box->chan, F_SETFL, 0);
     e = fd_send(box->chan, &head, sizeof(head), &in, in >= 0 ? 1 : 0);
     if (e == 0)
-        e = fd_send(box->chan, text, head.len, NULL, 0);
+        e = fd_send_all(box->chan, text, head.len);
     (void)fcntl(box->chan, F_SETFL, O_NONBLOCK);
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending the request to its box") : 0;
 }
 
 int host_box_run(struct host_box *box, const json_t *program, int in,
-                 const struct plan_watch *watch, struct gb_err *err)
+                 const struct plan_watch *watch, uint64_t timeout_ms, struct gb_err *err)
 {
     struct timeval soon = { .tv_usec = WATCH_AFTER_US };
 
@@ -333,6 +336,7 @@ int host_box_run(struct host_box *box, const json_t *program, int in,
         return -1;
     box->state = BOX_RUNNING;
     box->watch = *watch;
+    box->timeout_ms = timeout_ms;
     (void)evtimer_add(box->on_watch, &soon);
     return 0;
 }

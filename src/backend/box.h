@@ -63,6 +63,9 @@ struct host_box {
     struct rusage usage;
     int64_t setup_cpu_us;
     struct plan_watch watch;
+    uint64_t timeout_ms;
+    const char *layers[PLAN_LAYERS_MAX]; /* that its plan puts in force */
+    size_t n_layers;
     char *scratch; /* host directory of a box without a private root, or NULL */
 };
 
@@ -80,7 +83,8 @@ int host_box_born(struct host_box *box, pid_t pid, int pidfd, struct gb_err *err
 
 /* Send the program; the box may still be being made. `in` is a descriptor for standard input, or -1. */
 int host_box_run(struct host_box *box, const json_t *program, int in,
-                 const struct plan_watch *watch, struct gb_err *err) gb_nodiscard;
+                 const struct plan_watch *watch, uint64_t timeout_ms,
+                 struct gb_err *err) gb_nodiscard;
 
 /* End it, and everything in it. `gone` follows. */
 void host_box_kill(struct host_box *box);

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backend/box.h"
@@ -40,6 +41,7 @@ enum {
     PLAN_MAX = 1 << 20,
     SHAPES_MAX = 8,       /* composed plans kept */
     MAKING_MAX = 8,       /* boxes being set up at once */
+    ATTEMPTS_MAX = 3,     /* boxes that may fail to take one request */
     MISHAPS_MAX = 8,      /* boxes in a row that may be lost before they were ready */
     ZYGOTE_LIVES = 3,     /* how often in a row it may die before it is given up */
     LANDLOCK_ABI_MIN = 6, /* signals and abstract sockets held too: what a box without namespaces
@@ -63,6 +65,7 @@ struct run {
     bool is_small;        /* fits into a socket that nobody reads yet */
     struct event *on_end; /* delivers an end that needs no box */
     struct gb_err failed;
+    unsigned attempts; /* boxes that could not take it */
     int64_t started_us;
     int stdin_fd;
 };
@@ -89,7 +92,8 @@ struct local {
     uint64_t n_boxes;
     struct box_callbacks callbacks;
     struct host_box *boxes;
-    struct run *queue; /* runs without a box, first come first */
+    struct run *queue;  /* runs without a box, first come first */
+    struct run *ending; /* runs that ended without one, to be told from the loop */
     struct gb_buf
         filter; /* seccomp filter of the usual shape: built while the interpreter starts */
     struct seccomp_wish filter_for;
@@ -112,9 +116,9 @@ static void run_free(struct run *r)
     free(r);
 }
 
-static void queue_remove(struct local *l, const struct run *r)
+static void list_remove(struct run **list, const struct run *r)
 {
-    for (struct run **at = &l->queue; *at; at = &(*at)->next) {
+    for (struct run **at = list; *at; at = &(*at)->next) {
         if (*at == r) {
             *at = r->next;
             return;
@@ -130,22 +134,32 @@ static void run_done(struct run *r, struct run_outcome *outcome)
     run_free(r);
 }
 
-/* End a run that has no box. */
+/* End a run that has no box. The caller is told from the loop and not from here: it may start other
+ * runs when it hears, and here lists are being walked. */
 static void run_fail(struct run *r, const struct gb_err *err)
 {
-    struct run_outcome outcome = { .end = r->killed ? RUN_KILLED : RUN_FAILED, .err = *err };
+    struct local *l = r->local;
 
-    queue_remove(r->local, r);
+    list_remove(&l->queue, r);
+    r->failed = *err;
+    r->next = l->ending;
+    l->ending = r;
+    (void)evtimer_add(r->on_end, &at_once);
+}
+
+static void run_tell(struct run *r)
+{
+    struct run_outcome outcome = { .end = r->killed ? RUN_KILLED : RUN_FAILED, .err = r->failed };
+
+    list_remove(&r->local->ending, r);
     run_done(r, &outcome);
 }
 
 static void on_end(evutil_socket_t fd, short what, void *data)
 {
-    struct run *r = data;
-
     (void)fd;
     (void)what;
-    run_fail(r, &r->failed);
+    run_tell(data);
 }
 
 static void fail_all(struct local *l, const struct gb_err *err)
@@ -313,6 +327,7 @@ static int order_box(struct local *l, struct host_box *box, const struct box_far
         return -1;
     if (c->plan.change_ids)
         c->plan.outside_uid = c->plan.outside_gid = plan_outside_id(box->number);
+    box->n_layers = plan_layers(&c->plan, box->layers);
     gb_buf_init(&packed, PLAN_MAX);
     if (plan_pack(&c->plan, &packed, err) == 0) {
         plan = fd_sealed("glovebox-plan", packed.data, packed.len);
@@ -328,8 +343,11 @@ static int order_box(struct local *l, struct host_box *box, const struct box_far
         return -1;
     int fds[ORDER_FDS] = { [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
                            [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_CGROUP] = procs };
-    return zygote_order(l->zygote, box->number, len, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP,
-                        err);
+    int r =
+        zygote_order(l->zygote, box->number, len, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP, err);
+    if (r < 0 && procs >= 0)
+        cgroup_remove(l->cgroup, box->number);
+    return r;
 }
 
 static int box_make(struct local *l, const struct box_shape *shape, struct gb_err *err)
@@ -448,7 +466,7 @@ static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
         point_into_scratch(env, box->scratch);
     json_object_set_new(program, "env", env);
     json_object_set_new(program, "rlimits", rlimits_of(r));
-    e = host_box_run(box, program, r->stdin_fd, &watch, err);
+    e = host_box_run(box, program, r->stdin_fd, &watch, r->order.timeout_ms, err);
     json_decref(program);
     return e;
 }
@@ -465,9 +483,13 @@ static void assign(struct local *l, struct run *r, struct host_box *box)
 
     if (run_in(r, box, &err) < 0) {
         host_box_kill(box); /* it died while it waited; another will come */
+        if (++r->attempts >= ATTEMPTS_MAX) {
+            gb_err_hint(&err, "the request may be too large for the memory that it may use");
+            run_fail(r, &err);
+        }
         return;
     }
-    queue_remove(l, r);
+    list_remove(&l->queue, r);
     r->next = NULL;
     r->box = box;
     box->run = r;
@@ -516,6 +538,7 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
                 if (same_shape(&r->shape, shape))
                     run_fail(r, &err);
             }
+            (void)evtimer_add(l->on_pump, &at_once); /* others may have better luck */
             return;
         }
     }
@@ -531,8 +554,9 @@ static void pump(struct local *l)
     assign_waiting(l);
     usual = shape_of(l, &l->usual);
     for (struct run *r = l->queue; r; r = r->next) {
-        if (!same_shape(&r->shape, &usual)) {
-            make_up_to(l, &r->shape, queued_of(l, &r->shape));
+        struct box_shape shape = r->shape; /* the run may be gone when it is used last */
+        if (!same_shape(&shape, &usual)) {
+            make_up_to(l, &shape, queued_of(l, &shape));
             break; /* the queue may have changed; the next box that is ready comes back here */
         }
     }
@@ -590,6 +614,8 @@ static struct run_outcome outcome_of(const struct run *r, const struct host_box 
     } else if (box->reported && box->end == END_LIMIT) {
         o.end = RUN_LIMIT;
         o.sample = box->sample;
+    } else if (box->reported && box->end == END_LATE) {
+        o.end = RUN_LATE;
     } else if (box->forged || box->answer) { /* or it said that it had ended, and had not */
         o.end = RUN_ANSWERED;
         o.answer = NULL;
@@ -634,7 +660,13 @@ static void on_refused(struct local *l, const struct box_shape *shape, const str
 /* Its box could not be made, so nothing of it ran: back to the head of the queue. */
 static void run_requeue(struct local *l, struct run *r)
 {
+    struct gb_err cancelled = { .code = GB_E_GONE };
+
     r->box = NULL;
+    if (r->killed) {
+        run_fail(r, &cancelled);
+        return;
+    }
     r->next = l->queue;
     l->queue = r;
 }
@@ -651,12 +683,8 @@ static void on_ended(void *data, struct host_box *box)
     }
     struct run_outcome o = outcome_of(r, box);
 
-    for (size_t i = 0; i < SHAPES_MAX; i++) {
-        const struct cached_plan *plan = &l->plans[i];
-        if (plan->used && plan->shape.level == box->shape.level &&
-            plan->shape.host_network == box->shape.host_network)
-            o.n_layers = plan_layers(&plan->composed.plan, o.layers);
-    }
+    memcpy(o.layers, box->layers, sizeof(o.layers));
+    o.n_layers = box->n_layers;
     if (l->cgroup >= 0) {
         o.layers[o.n_layers++] = "cgroup";
         if (o.end == RUN_EXITED && cgroup_was_oom(l->cgroup, box->number)) {
@@ -726,7 +754,7 @@ static void on_box(void *data, uint64_t number, pid_t pid, int pidfd, const stru
 {
     struct local *l = data;
     struct host_box *box = box_by_number(l, number);
-    struct gb_err ignored;
+    struct gb_err ignored, lost;
 
     if (!box) {
         gb_closep(&pidfd);
@@ -736,11 +764,15 @@ static void on_box(void *data, uint64_t number, pid_t pid, int pidfd, const stru
         box->setup_failed = true;
         box->setup_err = *err;
     }
+    if (pid > 0 && pidfd < 0) /* lost on the way, for want of descriptors */
+        pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (pid > 0 && pidfd >= 0 && host_box_born(box, pid, pidfd, &ignored) == 0)
         return; /* its end will be seen like any other */
     struct box_shape shape = box->shape;
     unborn_free(l, box);
-    on_refused(l, &shape, err);
+    if (err->code == GB_OK)
+        gb_err_set(&lost, GB_E_SYSTEM, 0, "a box was made and lost");
+    on_refused(l, &shape, err->code == GB_OK ? &lost : err);
 }
 
 static int zygote_begin(struct local *l, struct gb_err *err);
@@ -818,9 +850,7 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
         end = &(*end)->next;
     *end = r;
     if (!l->zygote && (l->gone.code == GB_E_NO_INTERPRETER || zygote_begin(l, &r->failed) < 0)) {
-        if (r->failed.code == GB_OK)
-            r->failed = l->gone;
-        (void)evtimer_add(r->on_end, &at_once);
+        run_fail(r, r->failed.code == GB_OK ? &l->gone : &r->failed);
     } else if (l->info) {
         assign_waiting(l); /* the fast road: nothing is ordered until the answer is out */
         if (!r->box)
@@ -831,13 +861,17 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
 
 static void local_kill(struct run *r)
 {
+    struct gb_err cancelled = { .code = GB_E_GONE };
+
     if (r->box && r->box->answer)
         return; /* it made it in time, and is on its way out */
+    if (r->killed)
+        return;
     r->killed = true;
     if (r->box)
         host_box_kill(r->box);
-    else
-        (void)evtimer_add(r->on_end, &at_once);
+    else if (!event_pending(r->on_end, EV_TIMEOUT, NULL))
+        run_fail(r, &cancelled);
 }
 
 static json_t *local_explain(struct backend *b, const struct run_order *order, struct gb_err *err)
@@ -906,8 +940,10 @@ static void local_free(struct backend *b)
     while (l->info && count_unborn(l) > 0)
         (void)event_base_loop(l->base, EVLOOP_ONCE);
     l->zygote = zygote_free(l->zygote);
-    while (l->boxes) {
+    while (l->boxes || l->ending) {
         bool born = false;
+        while (l->ending)
+            run_tell(l->ending);
         for (struct host_box *box = l->boxes, *next; box; box = next) {
             next = box->next;
             born |= box->pid > 0;

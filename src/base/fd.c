@@ -45,6 +45,19 @@ int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds
     return (size_t)n == len ? 0 : -EMSGSIZE;
 }
 
+int fd_send_all(int sock, const void *data, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = send(sock, (const char *)data + done, len - done, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
 /* Keep what fits into fds, close the rest. */
 static void collect_fds(struct msghdr *msg, int *fds, size_t *n_fds)
 {
@@ -162,11 +175,14 @@ int fd_write_file_at(int dirfd, const char *path, const char *text)
     return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 }
 
-int fd_open_subdir(int dirfd, const char *name)
+int fd_open_subdir(int dirfd, const char *name, bool unlock)
 {
-    auto_close int path = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    auto_close int path = -1;
     char self[64];
 
+    if (!unlock)
+        return openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    path = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (path < 0)
         return -1;
     (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
@@ -188,7 +204,7 @@ static int sweep(int dirfd)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (unlinkat(dirfd, e->d_name, 0) < 0 && unlinkat(dirfd, e->d_name, AT_REMOVEDIR) < 0)
-            below = fd_open_subdir(dirfd, e->d_name);
+            below = fd_open_subdir(dirfd, e->d_name, true);
     }
     (void)closedir(dir);
     return below;

@@ -1,6 +1,7 @@
 #pragma once
 /* Descriptors: sockets that carry descriptors, sealed memory files, whole reads and writes.
  * All return -errno on failure and retry EINTR; every descriptor made is close-on-exec. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -8,6 +9,9 @@
 
 /* Send one message with up to FD_PASS_MAX descriptors. Never raises SIGPIPE. Returns 0. */
 int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds);
+
+/* Send all of it on a stream socket, in as many pieces as it takes. Never raises SIGPIPE. */
+int fd_send_all(int sock, const void *data, size_t len);
 
 /* Receive one message. *n_fds is the room in fds and then the number received; the rest are
  * closed. Returns the length, 0 at end of file. */
@@ -28,9 +32,9 @@ ssize_t fd_slurp_at(int dirfd, const char *path, char *data, size_t max);
 /* Write a string to a file that exists (of /proc, say). Returns 0. */
 int fd_write_file_at(int dirfd, const char *path, const char *text);
 
-/* A directory to read, made readable if its owner had shut it; -1 for anything else. Never follows
- * a link. */
-int fd_open_subdir(int dirfd, const char *name);
+/* A directory to read; -1 for anything else. Never follows a link. With `unlock` its owner's
+ * permissions are set first, should it have been shut. */
+int fd_open_subdir(int dirfd, const char *name, bool unlock);
 
 /* Remove what is in the directory, however deep, without following a link; not the directory
  * itself. Best effort: what cannot be removed stays. */

@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,8 +86,15 @@ size_t json_depth(const json_t *json)
 char *json_text(const json_t *json)
 {
     char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    /* The host program may write its reals with a comma; JSON does not. */
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before;
 
-    if (text)
+    if (text && plain) {
+        before = uselocale(plain);
         shorten_reals(text);
+        (void)uselocale(before);
+    }
+    if (plain)
+        freelocale(plain);
     return text;
 }

@@ -1,6 +1,7 @@
 #include "base/parse.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,11 @@ bool parse_seconds(const char *text, uint64_t *ret_ms)
 
     if (text[strspn(text, "0123456789.")] != '\0') /* no hexadecimal, no exponent, no sign */
         return false;
-    seconds = strtod(text, &end);
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (!plain)
+        return false;
+    seconds = strtod_l(text, &end, plain);
+    freelocale(plain);
     if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds > 1e9)
         return false;
     *ret_ms = (uint64_t)(seconds * 1000.0 + 0.5);

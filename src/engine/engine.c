@@ -72,7 +72,7 @@ static void on_later(evutil_socket_t fd, short what, void *data)
 struct gb_job *gb_start(struct gb_engine *engine, const char *request,
                         const struct gb_callbacks *callbacks)
 {
-    struct gb_job *job = calloc(1, sizeof(*job));
+    struct gb_job *job = engine->freeing ? NULL : calloc(1, sizeof(*job));
     size_t size = callbacks ? callbacks->size : 0;
 
     if (!job)
@@ -108,13 +108,23 @@ static void on_wake(evutil_socket_t fd, short what, void *data)
     (void)!read(fd, &n, sizeof(n));
 }
 
+/* Only makes the loop come round. */
+static void on_step(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    (void)data;
+}
+
 int gb_step(struct gb_engine *engine, int timeout_ms)
 {
     struct timeval tv = { .tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000 };
 
     if (timeout_ms > 0)
-        (void)event_base_loopexit(engine->base, &tv);
+        (void)evtimer_add(engine->on_step, &tv);
     (void)event_base_loop(engine->base, timeout_ms == 0 ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
+    if (timeout_ms > 0)
+        (void)evtimer_del(engine->on_step);
     return engine->n_jobs;
 }
 
@@ -254,8 +264,9 @@ static int start_loop(struct gb_engine *e, struct gb_err *err)
     if (e->base && e->wake_fd >= 0) {
         e->on_wake = event_new(e->base, e->wake_fd, EV_READ | EV_PERSIST, on_wake, e);
         e->on_later = evtimer_new(e->base, on_later, e);
+        e->on_step = evtimer_new(e->base, on_step, e);
     }
-    if (!e->on_wake || !e->on_later || event_add(e->on_wake, NULL) < 0)
+    if (!e->on_wake || !e->on_later || !e->on_step || event_add(e->on_wake, NULL) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "making an event loop");
     return 0;
 }
@@ -286,6 +297,7 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
 {
     if (!engine)
         return NULL;
+    engine->freeing = true;
     for (struct gb_job *job = engine->jobs; job; job = job->next)
         job->stopped = job->stopped == STOP_NONE ? STOP_CANCEL : job->stopped;
     if (engine->backend)
@@ -296,6 +308,8 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
         event_free(engine->on_wake);
     if (engine->on_later)
         event_free(engine->on_later);
+    if (engine->on_step)
+        event_free(engine->on_step);
     if (engine->base)
         event_base_free(engine->base);
     gb_closep(&engine->wake_fd);

@@ -18,6 +18,7 @@ struct gb_engine {
     int wake_fd; /* eventfd */
     struct event *on_wake;
     struct event *on_later; /* delivers jobs that ended before they ran */
+    struct event *on_step;  /* ends a step that waited long enough */
     bool freeing;
 };
 

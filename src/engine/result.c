@@ -255,6 +255,12 @@ static void collect_killed(struct gb_job *job, const struct run_outcome *o)
     set(job, "error", plain_error("timeout", text));
 }
 
+static void collect_late(struct gb_job *job, const struct run_outcome *o)
+{
+    job->stopped = STOP_TIMEOUT;
+    collect_killed(job, o);
+}
+
 static void collect_failed(struct gb_job *job, const struct run_outcome *o)
 {
     result_failed(job, &o->err);
@@ -314,8 +320,8 @@ static void collect_isolation(struct gb_job *job, const struct run_outcome *o)
 void result_collect(struct gb_job *job, const struct run_outcome *o)
 {
     static void (*const by_end[])(struct gb_job *, const struct run_outcome *) = {
-        [RUN_ANSWERED] = collect_answer, [RUN_EXITED] = collect_exit,   [RUN_LIMIT] = collect_limit,
-        [RUN_KILLED] = collect_killed,   [RUN_FAILED] = collect_failed,
+        [RUN_ANSWERED] = collect_answer, [RUN_EXITED] = collect_exit, [RUN_LIMIT] = collect_limit,
+        [RUN_KILLED] = collect_killed,   [RUN_LATE] = collect_late,   [RUN_FAILED] = collect_failed,
     };
 
     collect_output(job);

@@ -109,7 +109,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *data)
 
     (void)fd;
     (void)what;
-    if (!job->run)
+    if (!job->run || job->stopped != STOP_NONE)
         return;
     job->stopped = STOP_TIMEOUT;
     job->engine->backend->ops->kill(job->run);
@@ -132,6 +132,7 @@ struct run_order order_of(const struct settings *s)
     };
 
     return (struct run_order){ .isolation = isolation_of(s),
+                               .timeout_ms = s->timeout_ms,
                                .host_network = s->network == NETWORK_HOST,
                                .limits = { .memory_bytes = s->memory_bytes,
                                            .disk_bytes = s->disk_bytes,
@@ -183,7 +184,9 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
                   json_pack("{s:n,s:b,s:n,s:[],s:n,s:[],s:[],s:n,s:[],s:n,s:s,s:i,s:{},s:{}}",
                             "value", "has_value", 0, "error", "findings", "limit", "files",
                             "tool_calls", "session", "outputs", "isolation", "policy",
-                            policy_name(policy_of(job)), "risk", 0, "usage", "timings"));
+                            policy_name(policy_of(job)), "risk", 0, "usage", "wall_ms", 0.0,
+                            "cpu_ms", 0.0, "max_rss_kb", 0, "timings", "check_ms", 0.0, "start_ms",
+                            0.0, "run_ms", 0.0, "collect_ms", 0.0));
     if (r == 0)
         return PASS;
     result_failed(job, &err);

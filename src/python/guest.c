@@ -439,7 +439,8 @@ static void clip(json_t *object, const char *key, size_t max)
         size_t from = json_string_length(text) - max;
         while (((unsigned char)data[from] & 0xc0) == 0x80)
             from++;
-        json_object_set_new(object, key, json_string(data + from));
+        json_object_set_new(object, key,
+                            json_stringn(data + from, json_string_length(text) - from));
     }
 }
 
@@ -575,6 +576,7 @@ static void run_request(struct guest *g)
     g->names = source && g->filename ? fresh_main(source) : NULL;
     if (!g->names || (filename && set_file(g, filename) < 0) || bind_inputs(g) < 0 ||
         set_argv(g) < 0 || set_environment(g) < 0) {
+        explicit_bzero(&g->token, sizeof(g->token)); /* a failure of ours is no rejection */
         answer_exception(g);
         return;
     }
@@ -690,12 +692,19 @@ void guest_main(void *data, int chan, int ctl)
         warm_up();
     box_ready(ctl);
     g.request = frame_read(chan, &g.token);
-    if (!g.request)
-        _exit(1); /* the engine changed its mind, or is gone */
     g.answer = json_object();
-    lower_rlimits(&g);
-    run_request(&g);
-    finish();
+    if (g.request) {
+        lower_rlimits(&g);
+        run_request(&g);
+        finish();
+    } else if (g.token != 0) { /* there is a request, and no room for it */
+        PyErr_NoMemory();
+        g.filename = PyUnicode_FromString("main.py");
+        g.token = 0;
+        answer_exception(&g);
+    } else {
+        _exit(1); /* the engine changed its mind, or is gone */
+    }
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
     frame_write(chan, g.answer, g.token);
     leave(g.exit_code);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,8 +174,9 @@ struct zygote *zygote_free(struct zygote *z)
     if (z->on_err)
         event_free(z->on_err);
     if (z->pid > 0) {
-        (void)kill(z->pid, SIGKILL);
-        while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
+        siginfo_t info;
+        (void)syscall(SYS_pidfd_send_signal, z->pidfd, SIGKILL, NULL, 0);
+        while (waitid(P_PIDFD, (id_t)z->pidfd, &info, WEXITED) < 0 && errno == EINTR)
             ;
     }
     gb_closep(&z->pidfd);

@@ -81,7 +81,8 @@ static int setup_scratch(const struct plan *plan, struct gb_err *err)
     char path[512];
 
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        (void)snprintf(path, sizeof(path), "%s%s", plan->scratch, parts[i]);
+        if (snprintf(path, sizeof(path), "%s%s", plan->scratch, parts[i]) >= (int)sizeof(path))
+            return gb_fail(err, GB_E_SYSTEM, ENAMETOOLONG, "making %s", plan->scratch);
         if (i > 0 && mkdir(path, 0700) < 0)
             return gb_fail(err, GB_E_SYSTEM, errno, "making %s", path);
         if (plan->change_ids && chown(path, plan->outside_uid, plan->outside_gid) < 0)
@@ -186,6 +187,10 @@ static _Noreturn void guest_main(const struct box_spec *spec)
 
 /* ---- init ---- */
 
+enum {
+    DEADLINE_GRACE_US = 250000
+};
+
 struct init {
     const struct plan *plan;
     int ctl;
@@ -195,6 +200,7 @@ struct init {
     bool watching;
     struct plan_watch limits;
     int64_t next_look_us;
+    int64_t deadline_us;
 };
 
 /* kill(-1) reaches exactly the box: its pid namespace, or its Landlock domain, and never init
@@ -289,6 +295,16 @@ static void init_reap(const struct init *in)
     }
 }
 
+/* The host program may be busy, or stopped, and not turn its loop: the clock runs all the same. */
+static void init_late(const struct init *in)
+{
+    struct box_event event = { .end = END_LATE };
+
+    hear_last_words(in);
+    reap_guest(in);
+    init_end(in, &event);
+}
+
 static void init_obey(struct init *in)
 {
     struct box_order order;
@@ -304,6 +320,7 @@ static void init_obey(struct init *in)
     in->watching = true;
     in->limits = order.limits;
     in->next_look_us = clock_us();
+    in->deadline_us = clock_us() + (int64_t)order.timeout_ms * 1000 + DEADLINE_GRACE_US;
 }
 
 static void init_look(struct init *in)
@@ -325,7 +342,7 @@ static int init_timeout(const struct init *in)
 
     if (!in->watching)
         return -1;
-    us = in->next_look_us - clock_us();
+    us = (in->next_look_us < in->deadline_us ? in->next_look_us : in->deadline_us) - clock_us();
     return us <= 0 ? 0 : (int)(us / 1000 + 1);
 }
 
@@ -346,6 +363,8 @@ static _Noreturn void init_loop(struct init *in, int signals)
         }
         if (n > 0 && fds[0].revents != 0)
             init_obey(in);
+        if (in->watching && clock_us() >= in->deadline_us)
+            init_late(in);
         if (in->watching && clock_us() >= in->next_look_us)
             init_look(in);
     }
@@ -370,6 +389,18 @@ static void keep_only(const struct box_fds *fds)
         low = (unsigned)keep[i] + 1;
     }
     (void)syscall(SYS_close_range, low, ~0u, 0);
+}
+
+/* The zygote's standard error is the engine's to read and no box's to write. */
+static void detach_streams(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    for (int fd = 0; fd < 3; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            (void)close(fd);
+    if (null > 2)
+        (void)close(null);
 }
 
 static _Noreturn void init_fail(const struct init *in, struct box_event *event)
@@ -399,6 +430,7 @@ static _Noreturn void init_main(const struct box_spec *spec, int go)
         init_fail(&in, &event);
     }
     keep_only(&spec->fds);
+    detach_streams();
     if (setup_init(spec->plan, &event.err) < 0)
         init_fail(&in, &event);
 

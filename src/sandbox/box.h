@@ -21,7 +21,8 @@ enum box_event_kind {
 enum box_end {
     END_EXITED, /* the guest's main process ended: status is its wait status */
     END_LIMIT,  /* the watcher saw a limit passed: sample */
-    END_TOLD    /* the engine said so */
+    END_TOLD,   /* the engine said so */
+    END_LATE    /* its time was up, and the engine did not say so: it is busy elsewhere */
 };
 
 struct box_event {
@@ -43,6 +44,7 @@ enum box_order_kind {
 struct box_order {
     enum box_order_kind kind;
     struct plan_watch limits;
+    uint64_t timeout_ms; /* of wall clock; the engine watches it too, and comes first */
 };
 
 /* Sent to the guest's main process shortly before it is killed for its time or at the caller's

@@ -379,14 +379,45 @@ static int add_each(scmp_filter_ctx ctx, uint32_t action, const int *calls, size
     return e;
 }
 
-/* Everything but hiding from the watcher. */
+/* What programs do to themselves; not hiding from the watcher (PR_SET_DUMPABLE 0). By equality:
+ * the kernel looks at 32 bits of the option, and an argument with more set must not pass. */
 static int add_prctl(scmp_filter_ctx ctx)
 {
-    struct scmp_arg_cmp others = SCMP_A0(SCMP_CMP_NE, PR_SET_DUMPABLE);
+    static const uint64_t options[] = {
+        PR_SET_PDEATHSIG,
+        PR_GET_PDEATHSIG,
+        PR_GET_DUMPABLE,
+        PR_GET_KEEPCAPS,
+        PR_SET_KEEPCAPS,
+        PR_SET_NAME,
+        PR_GET_NAME,
+        PR_GET_SECCOMP,
+        PR_SET_SECCOMP,
+        PR_CAPBSET_READ,
+        PR_CAPBSET_DROP,
+        PR_GET_SECUREBITS,
+        PR_SET_TIMERSLACK,
+        PR_GET_TIMERSLACK,
+        PR_SET_CHILD_SUBREAPER,
+        PR_GET_CHILD_SUBREAPER,
+        PR_SET_NO_NEW_PRIVS,
+        PR_GET_NO_NEW_PRIVS,
+        PR_SET_THP_DISABLE,
+        PR_GET_THP_DISABLE,
+        PR_CAP_AMBIENT,
+        PR_GET_SPECULATION_CTRL,
+        PR_SET_SPECULATION_CTRL,
+        PR_SET_PTRACER,
+        PR_SET_VMA,
+    };
     struct scmp_arg_cmp show[] = { SCMP_A0(SCMP_CMP_EQ, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_EQ, 1) };
-    int e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), &others);
+    int e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2, show);
 
-    return e < 0 ? e : seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2, show);
+    for (size_t i = 0; i < ARRAY_LEN(options) && e == 0; i++) {
+        struct scmp_arg_cmp is = SCMP_A0(SCMP_CMP_EQ, options[i]);
+        e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), &is);
+    }
+    return e;
 }
 
 /* Pairs of stream and packet sockets only: a datagram socket can send to any path on the host,

@@ -196,7 +196,9 @@ static void add_disk(int dirfd, const struct plan_watch *limits, struct disk *d,
         d->bytes += (uint64_t)st.st_blocks * 512;
         if (!S_ISDIR(st.st_mode))
             continue;
-        auto_close int sub = fd_open_subdir(dirfd, e->d_name);
+        auto_close int sub = fd_open_subdir(dirfd, e->d_name, false);
+        if (sub < 0 && errno == EACCES) /* shut, and nothing to hide in it? */
+            sub = fd_open_subdir(dirfd, e->d_name, true);
         if (depth > 64) /* deeper than any honest tree: what is below counts as too much */
             d->inodes = limits->inodes + 1;
         else if (sub >= 0)

@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "sandbox/seccomp.h"
@@ -196,24 +197,23 @@ static void test_x32_numbers_are_killed(void **state)
 
 static void test_what_programs_need_is_allowed(void **state)
 {
-    static const int calls[] = { CALL(read),           CALL(write),
-                                 CALL(openat),         CALL(close),
-                                 CALL(mmap),           CALL(munmap),
-                                 CALL(mprotect),       CALL(brk),
-                                 CALL(futex),          CALL(execve),
-                                 CALL(exit),           CALL(exit_group),
-                                 CALL(fork),           CALL(vfork),
-                                 CALL(wait4),          CALL(rt_sigaction),
-                                 CALL(pipe2),          CALL(dup3),
-                                 CALL(poll),           CALL(epoll_wait),
-                                 CALL(getrandom),      CALL(clock_gettime),
-                                 CALL(nanosleep),      CALL(getcwd),
-                                 CALL(rseq),           CALL(set_robust_list),
-                                 CALL(sigaltstack),    CALL(prctl),
-                                 CALL(kill),           CALL(tgkill),
-                                 CALL(fcntl),          CALL(ioctl),
-                                 CALL(getdents64),     CALL(newfstatat),
-                                 CALL(set_tid_address) };
+    static const int calls[] = { CALL(read),        CALL(write),
+                                 CALL(openat),      CALL(close),
+                                 CALL(mmap),        CALL(munmap),
+                                 CALL(mprotect),    CALL(brk),
+                                 CALL(futex),       CALL(execve),
+                                 CALL(exit),        CALL(exit_group),
+                                 CALL(fork),        CALL(vfork),
+                                 CALL(wait4),       CALL(rt_sigaction),
+                                 CALL(pipe2),       CALL(dup3),
+                                 CALL(poll),        CALL(epoll_wait),
+                                 CALL(getrandom),   CALL(clock_gettime),
+                                 CALL(nanosleep),   CALL(getcwd),
+                                 CALL(rseq),        CALL(set_robust_list),
+                                 CALL(sigaltstack), CALL(kill),
+                                 CALL(tgkill),      CALL(fcntl),
+                                 CALL(ioctl),       CALL(getdents64),
+                                 CALL(newfstatat),  CALL(set_tid_address) };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(calls); i++)
@@ -423,6 +423,31 @@ static void test_socket_pairs(void **state)
     }
 }
 
+static bool is_prctl_allowed(uint64_t option, uint64_t arg)
+{
+    struct seccomp_data data = { .nr = CALL(prctl),
+                                 .arch = seccomp_arch_native(),
+                                 .args = { option, arg } };
+
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++)
+        if (run(&variants[v], &data) != SECCOMP_RET_ALLOW)
+            return false;
+    return true;
+}
+
+/* A program may do what it likes to itself, but not hide from the watcher. */
+static void test_prctl(void **state)
+{
+    (void)state;
+    assert_true(is_prctl_allowed(PR_SET_NAME, 0x1000));
+    assert_true(is_prctl_allowed(PR_SET_NO_NEW_PRIVS, 1));
+    assert_true(is_prctl_allowed(PR_SET_DUMPABLE, 1));
+    assert_false(is_prctl_allowed(PR_SET_DUMPABLE, 0));
+    assert_false(is_prctl_allowed(PR_SET_DUMPABLE | (uint64_t)1 << 32, 0));
+    assert_false(is_prctl_allowed(PR_SET_DUMPABLE, (uint64_t)1 << 32));
+    assert_false(is_prctl_allowed(PR_SET_MM, 1));
+}
+
 /* Whoever owns files of the host must not change what Landlock does not look at. */
 static void test_metadata(void **state)
 {
@@ -506,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_socket_families),
         cmocka_unit_test(test_socket_pairs),
         cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_prctl),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_variants_are_nested),
     };
