@@ -71,14 +71,24 @@ static void on_err(evutil_socket_t fd, short what, void *data)
     read_stream(box, fd, box->on_err, STDERR_FILENO);
 }
 
-/* ---- the guest's channel: hostile ---- */
+/* ---- the guest's answer: hostile ---- */
 
 /* Anything that is not one well-formed answer ends the run. */
 static void forged(struct host_box *box)
 {
     box->forged = true;
-    (void)event_del(box->on_chan);
+    (void)event_del(box->on_answer);
     host_box_kill(box);
+}
+
+/* At least as many as the text can hold: an item costs two bytes to send and hundreds to read. */
+static size_t count_items(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == ',' || text[i] == '[' || text[i] == '{';
+    return n;
 }
 
 static void take_frame(struct host_box *box)
@@ -95,6 +105,10 @@ static void take_frame(struct host_box *box)
     }
     if (box->in.len < sizeof(head) + head.len)
         return;
+    if (count_items(box->in.data + sizeof(head), head.len) > FRAME_ITEMS_MAX) {
+        forged(box);
+        return;
+    }
     box->answer = json_loadb(box->in.data + sizeof(head), head.len, JSON_ALLOW_NUL, NULL);
     if (!json_is_object(box->answer) || json_depth(box->answer) > FRAME_DEPTH_MAX) {
         forged(box);
@@ -103,11 +117,11 @@ static void take_frame(struct host_box *box)
     box->is_rejection = box->token != 0 && head.token == box->token;
     /* The program is at its end and has flushed. Its exit ends the box and whatever else lives
      * there; killing it instead would lose the kernel's account of what it used. */
-    (void)event_del(box->on_chan);
+    (void)event_del(box->on_answer);
     (void)evtimer_add(box->on_late, &late);
 }
 
-static void on_chan(evutil_socket_t fd, short what, void *data)
+static void on_answer(evutil_socket_t fd, short what, void *data)
 {
     struct host_box *box = data;
     struct gb_err err;
@@ -124,7 +138,7 @@ static void on_chan(evutil_socket_t fd, short what, void *data)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        (void)event_del(box->on_chan); /* closed: its exit will tell */
+        (void)event_del(box->on_answer); /* closed: its exit will tell */
         return;
     }
     box->in.len += (size_t)n;
@@ -210,7 +224,7 @@ static void drain(struct host_box *box)
         ;
     for (size_t before = SIZE_MAX; before != box->in.len;) {
         before = box->in.len;
-        on_chan(box->chan, 0, box);
+        on_answer(box->answer_fd, 0, box);
     }
 }
 
@@ -257,26 +271,30 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
                  struct host_box **ret, struct box_far *ret_far, struct gb_err *err)
 {
     struct host_box *box = calloc(1, sizeof(*box));
-    int ctl[2] = { -1, -1 }, chan[2] = { -1, -1 }, out[2] = { -1, -1 }, errs[2] = { -1, -1 };
+    int ctl[2] = { -1, -1 }, chan[2] = { -1, -1 }, ans[2] = { -1, -1 };
+    int out[2] = { -1, -1 }, errs[2] = { -1, -1 };
 
     if (!box)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a box");
     bool ok = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) == 0 &&
               socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, chan) == 0 &&
-              pipe2(out, O_CLOEXEC) == 0 && pipe2(errs, O_CLOEXEC) == 0;
+              pipe2(ans, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 &&
+              pipe2(errs, O_CLOEXEC) == 0;
+    /* Whatever a guest sends back on it is refused by the kernel. */
+    ok = ok && shutdown(chan[0], SHUT_RD) == 0;
     *box = (struct host_box){ .pidfd = -1,
                               .ctl = ctl[0],
                               .chan = chan[0],
+                              .answer_fd = ans[0],
                               .out = out[0],
                               .err = errs[0],
                               .callbacks = callbacks };
-    *ret_far = (struct box_far){ ctl[1], chan[1], out[1], errs[1] };
+    *ret_far = (struct box_far){ ctl[1], chan[1], ans[1], out[1], errs[1] };
     gb_buf_init(&box->in, sizeof(struct frame) + FRAME_MAX + PIECE);
-    ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 &&
-         fcntl(chan[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 &&
-         fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&
+    ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(ans[0], F_SETFL, O_NONBLOCK) == 0 &&
+         fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&
          watch_fd(base, ctl[0], on_ctl, box, &box->on_ctl) == 0 &&
-         watch_fd(base, chan[0], on_chan, box, &box->on_chan) == 0 &&
+         watch_fd(base, ans[0], on_answer, box, &box->on_answer) == 0 &&
          watch_fd(base, out[0], on_out, box, &box->on_out) == 0 &&
          watch_fd(base, errs[0], on_err, box, &box->on_err) == 0;
     box->on_watch = ok ? evtimer_new(base, on_watch, box) : NULL;
@@ -288,6 +306,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
     (void)gb_fail(err, GB_E_SYSTEM, errno, "making a box's pipes");
     gb_closep(&ctl[1]);
     gb_closep(&chan[1]);
+    gb_closep(&ans[1]);
     gb_closep(&out[1]);
     gb_closep(&errs[1]);
     host_box_free(box);
@@ -319,11 +338,9 @@ static int send_program(struct host_box *box, const json_t *program, int in, str
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "writing the request");
     head.len = (uint32_t)strlen(text);
     /* The guest of a waiting box reads at once and all; blocking is short. */
-    (void)fcntl(box->chan, F_SETFL, 0);
     e = fd_send(box->chan, &head, sizeof(head), &in, in >= 0 ? 1 : 0);
     if (e == 0)
         e = fd_send_all(box->chan, text, head.len);
-    (void)fcntl(box->chan, F_SETFL, O_NONBLOCK);
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending the request to its box") : 0;
 }
 
@@ -357,9 +374,9 @@ void host_box_kill(struct host_box *box)
 
 void host_box_free(struct host_box *box)
 {
-    struct event *events[] = { box->on_pid, box->on_ctl,   box->on_chan, box->on_out,
+    struct event *events[] = { box->on_pid, box->on_ctl,   box->on_answer, box->on_out,
                                box->on_err, box->on_watch, box->on_late };
-    int fds[] = { box->pidfd, box->ctl, box->chan, box->out, box->err };
+    int fds[] = { box->pidfd, box->ctl, box->chan, box->answer_fd, box->out, box->err };
 
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
         if (events[i])

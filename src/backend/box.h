@@ -43,8 +43,8 @@ struct host_box {
     struct box_shape shape;
     enum box_state state;
     pid_t pid;
-    int pidfd, ctl, chan, out, err;
-    struct event *on_pid, *on_ctl, *on_chan, *on_out, *on_err, *on_watch, *on_late;
+    int pidfd, ctl, chan, answer_fd, out, err;
+    struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late;
     const struct box_callbacks *callbacks;
     void *run; /* whoever uses it */
 
@@ -71,7 +71,7 @@ struct host_box {
 
 /* The far ends, to be sent to the zygote and then closed. */
 struct box_far {
-    int ctl, chan, out, err;
+    int ctl, chan, answer, out, err;
 };
 
 /* Make the engine's side: sockets, pipes, events. */

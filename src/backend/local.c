@@ -101,7 +101,7 @@ struct local {
     unsigned next_plan;
 };
 
-static const struct timeval at_once = { 0 };
+static const struct timeval at_once = { 0 }, soon = { .tv_usec = 20000 };
 
 static void pump(struct local *l);
 
@@ -341,8 +341,11 @@ static int order_box(struct local *l, struct host_box *box, const struct box_far
     }
     if (plan < 0 || (l->cgroup >= 0 && procs < 0))
         return -1;
-    int fds[ORDER_FDS] = { [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
-                           [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_CGROUP] = procs };
+    int fds[ORDER_FDS] = {
+        [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
+        [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer,
+        [ORDER_CGROUP] = procs
+    };
     int r =
         zygote_order(l->zygote, box->number, len, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP, err);
     if (r < 0 && procs >= 0)
@@ -370,6 +373,7 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
         r = order_box(l, box, &far, err);
     gb_closep(&far.ctl);
     gb_closep(&far.chan);
+    gb_closep(&far.answer);
     gb_closep(&far.out);
     gb_closep(&far.err);
     if (r < 0) {
@@ -529,8 +533,10 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
     for (; have < want && count_boxes(l, BOX_MAKING, NULL) < MAKING_MAX; have++) {
         struct gb_err err;
         if (box_make(l, shape, &err) < 0) {
-            if (err.code == GB_E_GONE)
-                return; /* the zygote just died: there will be another */
+            if (err.code == GB_E_GONE) { /* the zygote just died, or cannot be reached for now */
+                (void)evtimer_add(l->on_pump, &soon);
+                return;
+            }
             if (queued_of(l, shape) == 0)
                 return;
             for (struct run *r = l->queue, *next; r; r = next) {

@@ -181,7 +181,8 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
     output_init(&job->out, job->request.settings.stdout_bytes);
     output_init(&job->err, job->request.settings.stderr_bytes);
     result_update(job->result,
-                  json_pack("{s:n,s:b,s:n,s:[],s:n,s:[],s:[],s:n,s:[],s:n,s:s,s:i,s:{},s:{}}",
+                  json_pack("{s:n,s:b,s:n,s:[],s:n,s:[],s:[],s:n,s:[],s:n,s:s,s:i,s:{s:f,s:f,s:i},"
+                            "s:{s:f,s:f,s:f,s:f}}",
                             "value", "has_value", 0, "error", "findings", "limit", "files",
                             "tool_calls", "session", "outputs", "isolation", "policy",
                             policy_name(policy_of(job)), "risk", 0, "usage", "wall_ms", 0.0,

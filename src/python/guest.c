@@ -392,12 +392,24 @@ static int run_prelude(const struct guest *g)
     return value ? 0 : -1;
 }
 
+/* As the engine will count them, to see whether it would read so much. */
+static size_t count_separators(const json_t *json)
+{
+    char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT);
+    size_t n = 0;
+
+    for (const char *at = text; at && *at; at++)
+        n += *at == ',' || *at == '[' || *at == '{';
+    free(text);
+    return n;
+}
+
 static void answer_value(struct guest *g, PyObject *value)
 {
     json_t *json = value_to_json(value);
     size_t len = json ? json_dumpb(json, NULL, 0, JSON_ENCODE_ANY) : 0;
 
-    if (!json || len > VALUE_MAX) {
+    if (!json || len > VALUE_MAX || count_separators(json) > FRAME_ITEMS_MAX / 2) {
         json_decref(json);
         json = value_text(value, true, REPR_MAX);
     }
@@ -615,7 +627,7 @@ static json_t *frame_read(int chan, uint64_t *ret_token)
     return json;
 }
 
-static void frame_write(int chan, const json_t *json, uint64_t token)
+static void frame_write(int answer, const json_t *json, uint64_t token)
 {
     size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
     struct frame *frame = malloc(sizeof(*frame) + len);
@@ -624,7 +636,7 @@ static void frame_write(int chan, const json_t *json, uint64_t token)
         return; /* the engine will see an exit without an answer */
     *frame = (struct frame){ .kind = FRAME_DONE, .len = (uint32_t)len, .token = token };
     (void)json_dumpb(json, (char *)(frame + 1), len, JSON_COMPACT);
-    (void)fd_write_all(chan, frame, sizeof(*frame) + len);
+    (void)fd_write_all(answer, frame, sizeof(*frame) + len);
     free(frame);
 }
 
@@ -679,19 +691,18 @@ static bool is_readable(int fd)
     return poll(&p, 1, 0) > 0;
 }
 
-void guest_main(void *data, int chan, int ctl)
+void guest_main(const struct box_fds *fds)
 {
     struct guest g = { .exit_code = 0 };
 
-    (void)data;
     PyOS_AfterFork_Child();
     reseed();
     add_workspace();
     listen_for_the_end();
-    if (!is_readable(chan))
+    if (!is_readable(fds->chan))
         warm_up();
-    box_ready(ctl);
-    g.request = frame_read(chan, &g.token);
+    box_ready(fds->ctl);
+    g.request = frame_read(fds->chan, &g.token);
     g.answer = json_object();
     if (g.request) {
         lower_rlimits(&g);
@@ -706,7 +717,7 @@ void guest_main(void *data, int chan, int ctl)
         _exit(1); /* the engine changed its mind, or is gone */
     }
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
-    frame_write(chan, g.answer, g.token);
+    frame_write(fds->answer, g.answer, g.token);
     leave(g.exit_code);
 }
 

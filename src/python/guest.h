@@ -1,9 +1,11 @@
 #pragma once
 /* The guest: the process in which the model's code runs. */
 
-/* Bring a freshly forked interpreter back into order, wait for one request on `chan`, run it,
- * answer, and exit. Runs sealed. `data` is unused. */
-void guest_main(void *data, int chan, int ctl);
+struct box_fds;
+
+/* Bring a freshly forked interpreter back into order, wait for one request, run it, answer,
+ * and exit. Runs sealed. */
+void guest_main(const struct box_fds *fds);
 
 /* Compile what guests need of Python (runtime.py) once, before they are forked. Returns 0, or -1
  * with a Python exception. */

@@ -5,8 +5,9 @@
  * engine <-> zygote: one SOCK_SEQPACKET socket. The zygote greets with ZYGOTE_HELLO and JSON about
  * the interpreter; each order to make a box is answered by one ZYGOTE_BOX.
  *
- * engine <-> guest: one SOCK_STREAM socket a box, frames of a header and JSON. The engine sends one
- * FRAME_RUN, whose header may bring a descriptor to be standard input; the guest answers with one FRAME_DONE. Whatever a guest sends is hostile: the engine
+ * engine <-> guest: frames of a header and JSON. The engine sends on a SOCK_STREAM socket that it
+ * never reads from; the guest answers on a pipe, which cannot carry descriptors: closing one that a
+ * guest has prepared could keep the engine waiting. The engine sends one FRAME_RUN, whose header may bring a descriptor to be standard input; the guest answers with one FRAME_DONE. Whatever a guest sends is hostile: the engine
  * believes lengths only up to FRAME_MAX and content only after it parsed.
  */
 #include <stdint.h>
@@ -26,6 +27,7 @@ enum {
     ORDER_CHAN,
     ORDER_OUT,
     ORDER_ERR,
+    ORDER_ANSWER,
     ORDER_CGROUP,
     ORDER_FDS
 };
@@ -66,6 +68,7 @@ struct frame {
 
 /* The longest and the deepest that is read. */
 enum {
-    FRAME_MAX = 4 << 20,
+    FRAME_MAX = 3 << 19,
+    FRAME_ITEMS_MAX = 200000,
     FRAME_DEPTH_MAX = 128
 };

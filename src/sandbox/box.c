@@ -60,6 +60,20 @@ static int loopback_up(struct gb_err *err)
     return 0;
 }
 
+/* As little as a Unix socket may hold: what waits in sockets is memory that nobody counts. */
+static int bound_buffers(struct gb_err *err)
+{
+    static const char *const files[] = { "/proc/sys/net/ipv4/tcp_rmem",
+                                         "/proc/sys/net/ipv4/tcp_wmem" };
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        int e = fd_write_file_at(AT_FDCWD, files[i], "4096 65536 212992");
+        if (e < 0)
+            return gb_fail(err, GB_E_NO_ISOLATION, -e, "bounding %s of the box", files[i]);
+    }
+    return 0;
+}
+
 static int setup_namespaces(const struct plan *plan, struct gb_err *err)
 {
     struct root_sources sources;
@@ -67,7 +81,7 @@ static int setup_namespaces(const struct plan *plan, struct gb_err *err)
     if (root_open_sources(plan, &sources, err) < 0 || seal_ids(plan, err) < 0 ||
         root_enter(plan, &sources, err) < 0)
         return -1;
-    if ((plan->namespaces & CLONE_NEWNET) != 0 && loopback_up(err) < 0)
+    if ((plan->namespaces & CLONE_NEWNET) != 0 && (loopback_up(err) < 0 || bound_buffers(err) < 0))
         return -1;
     if (sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "naming the box");
@@ -158,7 +172,6 @@ static _Noreturn void guest_main(const struct box_spec *spec)
 {
     const struct plan *plan = spec->plan;
     struct box_event failed = { .kind = BOX_FAILED };
-    int chan = spec->fds.chan;
     sigset_t none;
 
     (void)prctl(PR_SET_NAME, "glovebox-guest", 0, 0, 0);
@@ -181,7 +194,7 @@ static _Noreturn void guest_main(const struct box_spec *spec)
     (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     (void)close(spec->fds.out);
     (void)close(spec->fds.err);
-    spec->guest(spec->data, chan, spec->fds.ctl);
+    spec->guest(&spec->fds);
     _exit(1);
 }
 
@@ -373,7 +386,7 @@ static _Noreturn void init_loop(struct init *in, int signals)
 /* Close everything that the zygote had open, but what the box was given. */
 static void keep_only(const struct box_fds *fds)
 {
-    int keep[] = { fds->ctl, fds->chan, fds->out, fds->err };
+    int keep[] = { fds->ctl, fds->chan, fds->answer, fds->out, fds->err };
     unsigned low = 3;
 
     for (size_t i = 0; i < ARRAY_LEN(keep); i++) { /* in ascending order */
@@ -465,6 +478,7 @@ static _Noreturn void init_main(const struct box_spec *spec, int go)
         if (sig != SIGCHLD)
             (void)signal(sig, SIG_DFL);
     (void)close(spec->fds.chan);
+    (void)close(spec->fds.answer);
     (void)close(spec->fds.out);
     (void)close(spec->fds.err);
     init_loop(&in, signals);

@@ -55,8 +55,9 @@ enum {
 
 /* Descriptors handed to a box; the box owns its copies. */
 struct box_fds {
-    int ctl;  /* init's end of the control socket (SOCK_SEQPACKET) */
-    int chan; /* the guest's end of its channel (SOCK_STREAM) */
+    int ctl;    /* init's end of the control socket (SOCK_SEQPACKET) */
+    int chan;   /* where the guest reads its request (SOCK_STREAM) */
+    int answer; /* the pipe that it answers on */
     int out, err;
     int cgroup; /* cgroup.procs of the box's control group, or -1 */
 };
@@ -64,10 +65,9 @@ struct box_fds {
 struct box_spec {
     const struct plan *plan;
     struct box_fds fds;
-    /* Runs in the guest, sealed, with 0, 1, 2 in place. Says box_ready() when it is ready to read
+    /* Runs in the guest, sealed, with 0, 1, 2 in place and ctl, chan and answer open. Says box_ready() when it is ready to read
      * a request. Must not return. */
-    void (*guest)(void *data, int chan, int ctl);
-    void *data;
+    void (*guest)(const struct box_fds *fds);
 };
 
 /* Tell the engine that the guest waits for a request, and let go of the control socket. */

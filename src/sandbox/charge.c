@@ -7,17 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/watch.h"
 
 enum {
     SEEN_MAX = 8192,
-    /* What a socket may have sent and nobody read, unless it asked for more. The first few are
-     * charged that; a box that has many may have asked for as much as the host gives. */
-    SOCKET_BYTES = 212992,
-    SOCKETS_FEW = 64,
+    /* What a socket may hold, sent and received: the kernel's default both ways. More cannot be
+     * asked for in a box. */
+    SOCKET_BYTES = 2 * 212992,
+    /* Lines and descriptors looked at; a box that has more than that hides something. */
+    WORK_MAX = 100000,
 };
 
 /* Inodes met before; when it is full, everything counts as new. */
@@ -25,6 +28,7 @@ struct seen {
     uint64_t inodes[SEEN_MAX];
     size_t n;
     uint64_t sockets;
+    uint64_t work;
 };
 
 static bool is_new(struct seen *seen, uint64_t inode)
@@ -61,18 +65,18 @@ static void charge_fd(int dir, const char *name, dev_t device, struct seen *seen
 
 static bool charge_fds(int proc, pid_t pid, dev_t device, struct seen *seen, struct charge *ret)
 {
-    char path[32];
+    char path[WATCH_PATH];
     DIR *dir;
     int fd;
 
-    (void)snprintf(path, sizeof(path), "%d/fd", pid);
+    watch_path(proc, pid, "fd", path);
     fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {
         gb_closep(&fd);
         return false;
     }
-    for (struct dirent *e = readdir(dir); e; e = readdir(dir))
+    for (struct dirent *e = readdir(dir); e && seen->work++ <= WORK_MAX; e = readdir(dir))
         if (e->d_name[0] != '.')
             charge_fd(fd, e->d_name, device, seen, ret);
     (void)closedir(dir);
@@ -81,63 +85,55 @@ static bool charge_fds(int proc, pid_t pid, dev_t device, struct seen *seen, str
 
 /* ---- mappings ---- */
 
-/* "start-end perms offset dev inode path": a shared anonymous mapping has /dev/zero for a path. */
-static void charge_line(const char *line, struct seen *seen, struct charge *ret)
+/* "start-end perms offset dev inode path": a shared anonymous mapping has /dev/zero for a path, and
+ * what is mapped of a deleted file says so. */
+static void charge_line(const char *line, dev_t device, struct seen *seen, struct charge *ret)
 {
     char *end;
     unsigned long long from = strtoull(line, &end, 16);
     unsigned long long to = *end == '-' ? strtoull(end + 1, &end, 16) : from;
-    const char *name = strstr(end, "/dev/zero (deleted)");
+    unsigned major, minor;
+    unsigned long long inode;
+    char shared;
 
-    if (!name || end[0] != ' ' || end[4] != 's')
+    if (!strstr(line, " (deleted)") ||
+        sscanf(end, " %*3c%c %*x %x:%x %llu", &shared, &major, &minor, &inode) != 4)
         return;
-    for (int field = 0; field < 3 && end; field++) /* past perms, offset, device */
-        end = strchr(end + 1, ' ');
-    uint64_t inode = end ? strtoull(end, NULL, 10) : 0;
+    if (device != 0 && makedev(major, minor) == device && is_new(seen, inode))
+        ret->deleted_bytes += to - from;
     /* Pieces of one mapping share an inode and differ in where they start. */
-    if (is_new(seen, inode ^ from << 20))
+    else if (shared == 's' && strstr(line, "/dev/zero (deleted)") &&
+             is_new(seen, inode ^ from << 20))
         ret->shared_bytes += to - from;
 }
 
-static bool charge_maps(int proc, pid_t pid, struct seen *seen, struct charge *ret)
+static bool charge_maps(int proc, pid_t pid, dev_t device, struct seen *seen, struct charge *ret)
 {
-    char path[32], line[512];
+    char path[WATCH_PATH], line[512];
     FILE *maps;
     int fd;
 
-    (void)snprintf(path, sizeof(path), "%d/maps", pid);
+    watch_path(proc, pid, "maps", path);
     fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     maps = fd < 0 ? NULL : fdopen(fd, "r");
     if (!maps) {
         gb_closep(&fd);
         return false;
     }
-    while (fgets(line, sizeof(line), maps))
-        charge_line(line, seen, ret);
+    while (seen->work++ <= WORK_MAX && fgets(line, sizeof(line), maps))
+        charge_line(line, device, seen, ret);
     (void)fclose(maps);
     return true;
 }
 
 /* ---- the whole ---- */
 
-static uint64_t socket_bytes(int proc, uint64_t sockets)
-{
-    char text[32];
-    uint64_t most = SOCKET_BYTES;
-
-    if (sockets <= SOCKETS_FEW)
-        return sockets * SOCKET_BYTES;
-    if (fd_slurp_at(proc, "sys/net/core/wmem_max", text, sizeof(text) - 1) > 0)
-        most = 2 * strtoull(text, NULL, 10); /* the kernel doubles what is asked for */
-    return SOCKETS_FEW * (uint64_t)SOCKET_BYTES + (sockets - SOCKETS_FEW) * most;
-}
-
 static void charge_hidden(int proc, pid_t pid, struct seen *seen, struct charge *ret)
 {
-    char path[32], text[4096];
+    char path[WATCH_PATH], text[4096];
     const char *size, *fds;
 
-    (void)snprintf(path, sizeof(path), "%d/status", pid);
+    watch_path(proc, pid, "status", path);
     if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
         return; /* gone meanwhile */
     size = strstr(text, "\nVmSize:");
@@ -156,7 +152,7 @@ void charge_look(int proc, const pid_t *pids, size_t n, dev_t device, struct cha
     for (size_t i = 0; seen && i < n; i++) {
         struct charge one = { 0 };
         if (!charge_fds(proc, pids[i], device, seen, &one) ||
-            !charge_maps(proc, pids[i], seen, &one)) {
+            !charge_maps(proc, pids[i], device, seen, &one)) {
             one = (struct charge){ 0 };
             charge_hidden(proc, pids[i], seen, &one);
         }
@@ -164,6 +160,6 @@ void charge_look(int proc, const pid_t *pids, size_t n, dev_t device, struct cha
         ret->deleted_bytes += one.deleted_bytes;
     }
     if (seen)
-        ret->socket_bytes = socket_bytes(proc, seen->sockets);
+        ret->socket_bytes = seen->work > WORK_MAX ? UINT64_MAX / 2 : seen->sockets * SOCKET_BYTES;
     free(seen);
 }

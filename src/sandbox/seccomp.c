@@ -6,16 +6,20 @@
  *
  * What is missing on purpose, beyond what only root could do: namespaces (unshare, setns, clone's
  * CLONE_NEW*; clone3 hides its flags in memory, so it does not exist here), io_uring, userfaultfd,
- * bpf, perf, keyrings, other processes' memory, file handles, and what holds memory that neither
- * an rlimit nor the watcher can see (memfd, System V and POSIX queues and shared memory).
+ * bpf, perf, keyrings, other processes' memory, file handles; watching files (inotify: /usr is the
+ * host's, and so are the events); and what holds memory that neither an rlimit nor the watcher can
+ * see (memfd, vmsplice, larger socket buffers, System V and POSIX queues and shared memory).
  */
 #include "sandbox/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -54,7 +58,6 @@ static const int allowed[] = {
     SCMP_SYS(dup),
     SCMP_SYS(dup2),
     SCMP_SYS(dup3),
-    SCMP_SYS(fcntl),
     SCMP_SYS(flock),
     SCMP_SYS(fsync),
     SCMP_SYS(fdatasync),
@@ -92,7 +95,6 @@ static const int allowed[] = {
     SCMP_SYS(copy_file_range),
     SCMP_SYS(splice),
     SCMP_SYS(tee),
-    SCMP_SYS(vmsplice),
     SCMP_SYS(getxattr),
     SCMP_SYS(lgetxattr),
     SCMP_SYS(fgetxattr),
@@ -101,8 +103,6 @@ static const int allowed[] = {
     SCMP_SYS(flistxattr),
     SCMP_SYS(sync),
     SCMP_SYS(syncfs),
-    /* whole: it needs a device, and the box has none but null, zero, full and random */
-    SCMP_SYS(ioctl),
     /* memory */
     SCMP_SYS(brk),
     SCMP_SYS(mmap),
@@ -141,7 +141,6 @@ static const int allowed[] = {
     SCMP_SYS(kill),
     SCMP_SYS(tkill),
     SCMP_SYS(tgkill),
-    SCMP_SYS(pidfd_open),
     SCMP_SYS(pidfd_send_signal),
     SCMP_SYS(rt_sigaction),
     SCMP_SYS(rt_sigprocmask),
@@ -241,7 +240,6 @@ static const int allowed[] = {
     SCMP_SYS(getsockname),
     SCMP_SYS(getpeername),
     SCMP_SYS(getsockopt),
-    SCMP_SYS(setsockopt),
     /* the system */
     SCMP_SYS(uname),
     SCMP_SYS(sysinfo),
@@ -263,10 +261,6 @@ static const int metadata[] = {
 /* Giving a file to nobody in particular changes its times, and anybody may do that to any file. */
 static const int ownership[] = { SCMP_SYS(chown), SCMP_SYS(fchown), SCMP_SYS(lchown),
                                  SCMP_SYS(fchownat) };
-
-/* Nor at these: only where there is nothing of the host to be watched. */
-static const int rooted_only[] = { SCMP_SYS(inotify_init), SCMP_SYS(inotify_init1),
-                                   SCMP_SYS(inotify_add_watch), SCMP_SYS(inotify_rm_watch) };
 
 /* Tried on purpose, not by accident: say no rather than "what is that?". */
 static const int refused[] = {
@@ -379,8 +373,76 @@ static int add_each(scmp_filter_ctx ctx, uint32_t action, const int *calls, size
     return e;
 }
 
-/* What programs do to themselves; not hiding from the watcher (PR_SET_DUMPABLE 0). By equality:
- * the kernel looks at 32 bits of the option, and an argument with more set must not pass. */
+/* Allow a call when its argument `arg` is one of these. By equality, since the kernel looks at 32
+ * bits of most such arguments: one with more set must not pass for another. */
+static int add_when(scmp_filter_ctx ctx, int nr, unsigned arg, const uint64_t *values, size_t n)
+{
+    int e = 0;
+
+    for (size_t i = 0; i < n && e == 0; i++) {
+        struct scmp_arg_cmp is = { .arg = arg, .op = SCMP_CMP_EQ, .datum_a = values[i] };
+        e = add(ctx, SCMP_ACT_ALLOW, nr, &is);
+    }
+    return e;
+}
+
+/* Not among them: F_NOTIFY, which tells what happens in the host's directories, and leases. */
+static int add_fcntl(scmp_filter_ctx ctx)
+{
+    static const uint64_t commands[] = {
+        F_DUPFD,         F_GETFD,      F_SETFD,      F_GETFL,     F_SETFL,      F_GETLK,
+        F_SETLK,         F_SETLKW,     F_SETOWN,     F_GETOWN,    F_SETSIG,     F_GETSIG,
+        F_SETOWN_EX,     F_GETOWN_EX,  F_OFD_GETLK,  F_OFD_SETLK, F_OFD_SETLKW, F_GETLEASE,
+        F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS,
+    };
+
+    return add_when(ctx, SCMP_SYS(fcntl), 1, commands, ARRAY_LEN(commands));
+}
+
+/* Behind a private root all of them: they need a device, and the box has few. Without one, what
+ * programs ask of pipes, sockets and terminals; others change flags of the host's files. */
+static int add_ioctl(scmp_filter_ctx ctx, bool rooted)
+{
+    static const uint64_t requests[] = { TCGETS,  TIOCGWINSZ, TIOCGPGRP, FIONREAD,
+                                         FIONBIO, FIONCLEX,   FIOCLEX,   FIOASYNC };
+
+    if (rooted)
+        return add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), NULL);
+    return add_when(ctx, SCMP_SYS(ioctl), 1, requests, ARRAY_LEN(requests));
+}
+
+/* What servers and clients set. A larger buffer is agreed to and not given, as the kernel does
+ * with one that is too large: it would be memory that nobody counts. */
+static int add_setsockopt(scmp_filter_ctx ctx)
+{
+    static const struct {
+        int level, first, last;
+    } allowed_options[] = { { SOL_SOCKET, SO_DEBUG, SO_BROADCAST },
+                            { SOL_SOCKET, SO_KEEPALIVE, SO_SNDTIMEO },
+                            { SOL_SOCKET, SO_TIMESTAMP, SO_TIMESTAMP },
+                            { IPPROTO_IP, IP_TOS, IP_MTU_DISCOVER },
+                            { IPPROTO_TCP, TCP_NODELAY, TCP_USER_TIMEOUT },
+                            { IPPROTO_IPV6, IPV6_UNICAST_HOPS, IPV6_RECVPKTINFO } };
+    int e = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(allowed_options); i++) {
+        for (int o = allowed_options[i].first; o <= allowed_options[i].last && e == 0; o++) {
+            struct scmp_arg_cmp is[] = {
+                SCMP_A1(SCMP_CMP_EQ, (uint64_t)allowed_options[i].level),
+                SCMP_A2(SCMP_CMP_EQ, (uint64_t)o),
+            };
+            e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2, is);
+        }
+    }
+    for (int o = SO_SNDBUF; o <= SO_RCVBUF && e == 0; o++) {
+        struct scmp_arg_cmp is[] = { SCMP_A1(SCMP_CMP_EQ, SOL_SOCKET),
+                                     SCMP_A2(SCMP_CMP_EQ, (uint64_t)o) };
+        e = seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO(0), SCMP_SYS(setsockopt), 2, is);
+    }
+    return e;
+}
+
+/* What programs do to themselves; not hiding from the watcher (PR_SET_DUMPABLE 0). */
 static int add_prctl(scmp_filter_ctx ctx)
 {
     static const uint64_t options[] = {
@@ -413,11 +475,7 @@ static int add_prctl(scmp_filter_ctx ctx)
     struct scmp_arg_cmp show[] = { SCMP_A0(SCMP_CMP_EQ, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_EQ, 1) };
     int e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2, show);
 
-    for (size_t i = 0; i < ARRAY_LEN(options) && e == 0; i++) {
-        struct scmp_arg_cmp is = SCMP_A0(SCMP_CMP_EQ, options[i]);
-        e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), &is);
-    }
-    return e;
+    return e < 0 ? e : add_when(ctx, SCMP_SYS(prctl), 0, options, ARRAY_LEN(options));
 }
 
 /* Pairs of stream and packet sockets only: a datagram socket can send to any path on the host,
@@ -462,8 +520,10 @@ static int add_by_level(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
     if (e == 0)
         e = add_each(ctx, rooted ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), ownership,
                      ARRAY_LEN(ownership));
-    if (e == 0 && rooted)
-        e = add_each(ctx, SCMP_ACT_ALLOW, rooted_only, ARRAY_LEN(rooted_only));
+    if (e == 0)
+        e = add_ioctl(ctx, rooted);
+    if (e == 0 && rooted) /* elsewhere it would tell about the host's processes */
+        e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(pidfd_open), NULL);
     return e == 0 ? add_sockets(ctx, wish) : e;
 }
 
@@ -479,6 +539,10 @@ static int add_all(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
         e = add_clone(ctx);
     if (e == 0)
         e = add_prctl(ctx);
+    if (e == 0)
+        e = add_fcntl(ctx);
+    if (e == 0)
+        e = add_setsockopt(ctx);
     if (e == 0)
         e = add_personality(ctx);
     return e == 0 ? add_by_level(ctx, wish) : e;

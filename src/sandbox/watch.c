@@ -15,7 +15,7 @@
 #include "sandbox/charge.h"
 
 enum {
-    FD_MIGHT_HOLD = 1 << 20, /* what a descriptor could hide: enough to look closer */
+    FD_MIGHT_HOLD = 1 << 19, /* what a descriptor could hide: enough to look closer */
     TREE_MAX = 4096,         /* processes looked at; more than any limit allows */
     LOOK_PROCESSES_MS = 10,  /* where no rlimit holds them: a fork bomb is fast */
     LOOK_MAX_MS = 50,        /* at most this long between two looks */
@@ -104,6 +104,40 @@ size_t watch_descendants(int proc, pid_t pid, pid_t *ret, size_t max)
 
 /* ---- one process ---- */
 
+/* Does this thread still have its memory? */
+static bool is_living(int proc, const char *status)
+{
+    char text[4096];
+
+    return fd_slurp_at(proc, status, text, sizeof(text) - 1) > 0 && strstr(text, "\nVmSize:");
+}
+
+void watch_path(int proc, pid_t pid, const char *file, char ret[WATCH_PATH])
+{
+    char path[WATCH_PATH];
+    DIR *dir;
+    int fd;
+
+    (void)snprintf(ret, WATCH_PATH, "%d/%s", pid, file);
+    (void)snprintf(path, sizeof(path), "%d/status", pid);
+    if (is_living(proc, path))
+        return;
+    (void)snprintf(path, sizeof(path), "%d/task", pid);
+    fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *task = dir ? readdir(dir) : NULL; task; task = readdir(dir)) {
+        (void)snprintf(path, sizeof(path), "%d/task/%.20s/status", pid, task->d_name);
+        if (task->d_name[0] == '.' || !is_living(proc, path))
+            continue;
+        (void)snprintf(ret, WATCH_PATH, "%d/task/%.20s/%.16s", pid, task->d_name, file);
+        break;
+    }
+    if (dir)
+        (void)closedir(dir);
+    else
+        gb_closep(&fd);
+}
+
 static uint64_t field_kb(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
@@ -112,20 +146,27 @@ static uint64_t field_kb(const char *text, const char *name)
 }
 
 struct usage {
-    uint64_t memory, tasks, cpu_ticks;
+    uint64_t memory, tasks;
+    uint64_t tables;   /* of memory, what its own bookkeeping takes */
     uint64_t hideable; /* what could be held beside the resident memory */
 };
 
 static void add_status(int proc, pid_t pid, struct usage *u)
 {
-    char path[32], text[4096];
+    char path[WATCH_PATH], text[4096];
 
     (void)snprintf(path, sizeof(path), "%d/status", pid);
     if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
         return;
-    u->memory +=
-        (field_kb(text, "\nRssAnon:") + field_kb(text, "\nRssShmem:") + field_kb(text, "\nVmSwap:"))
-        << 10;
+    if (!strstr(text, "\nVmSize:") && field_kb(text, "\nThreads:") > 0) {
+        watch_path(proc, pid, "status", path); /* its first thread has ended */
+        if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
+            return;
+    }
+    u->memory += (field_kb(text, "\nRssAnon:") + field_kb(text, "\nRssShmem:") +
+                  field_kb(text, "\nVmSwap:") + field_kb(text, "\nVmPTE:"))
+                 << 10;
+    u->tables += field_kb(text, "\nVmPTE:") << 10;
     u->tasks += field_kb(text, "\nThreads:");
     u->hideable +=
         (field_kb(text, "\nVmSize:") << 10) + field_kb(text, "\nFDSize:") * (uint64_t)FD_MIGHT_HOLD;
@@ -135,10 +176,10 @@ static void add_status(int proc, pid_t pid, struct usage *u)
  * a process that hid it (not dumpable) is counted in full. */
 static uint64_t exact_memory(int proc, pid_t pid)
 {
-    char path[32], text[4096];
+    char path[WATCH_PATH], text[4096];
     struct usage plain = { 0 };
 
-    (void)snprintf(path, sizeof(path), "%d/smaps_rollup", pid);
+    watch_path(proc, pid, "smaps_rollup", path);
     if (fd_slurp_at(proc, path, text, sizeof(text) - 1) > 0)
         return (field_kb(text, "\nPss_Anon:") + field_kb(text, "\nPss_Shmem:") +
                 field_kb(text, "\nSwapPss:"))
@@ -147,24 +188,49 @@ static uint64_t exact_memory(int proc, pid_t pid)
     return plain.memory;
 }
 
-static uint64_t cpu_ticks(int proc, pid_t pid)
+struct ticks {
+    pid_t pid;
+    unsigned long long start, own, reaped; /* of the children that it waited for */
+};
+
+static struct ticks ticks_of(int proc, pid_t pid)
 {
+    struct ticks t = { .pid = pid };
+    unsigned long long user = 0, sys = 0, child_user = 0, child_sys = 0;
     char path[32], text[1024];
-    unsigned long long user = 0, sys = 0;
     const char *at;
 
     (void)snprintf(path, sizeof(path), "%d/stat", pid);
     if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
-        return 0;
+        return t;
     at = strrchr(text, ')'); /* the name may hold anything; fields are counted after it */
-    for (int field = 2; at && field < 14; field++)
-        at = strchr(at + 1, ' ');
-    if (!at)
-        return 0;
-    char *end;
-    user = strtoull(at, &end, 10);
-    sys = strtoull(end, NULL, 10);
-    return user + sys;
+    if (at && sscanf(at,
+                     ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu "
+                     "%*d %*d %*d %*d %llu",
+                     &user, &sys, &child_user, &child_sys, &t.start) == 5) {
+        t.own = user + sys;
+        t.reaped = child_user + child_sys;
+    }
+    return t;
+}
+
+/* What processes had used when they were last seen that are gone now. A program that ignores its
+ * children's end leaves no other account of them. */
+static uint64_t vanished_ticks(const struct ticks *now, size_t n)
+{
+    static struct ticks before[TREE_MAX]; /* of the box's single first process */
+    static size_t n_before;
+    static uint64_t vanished;
+
+    for (size_t i = 0; i < n_before; i++) {
+        bool is_here = false;
+        for (size_t k = 0; k < n && !is_here; k++)
+            is_here = now[k].pid == before[i].pid && now[k].start == before[i].start;
+        vanished += is_here ? 0 : before[i].own;
+    }
+    memcpy(before, now, n * sizeof(*now));
+    n_before = n;
+    return vanished;
 }
 
 /* ---- the scratch directory, where no tmpfs limits it ---- */
@@ -235,6 +301,22 @@ static uint64_t reaped_cpu_ms(void)
            (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
 }
 
+/* By what was waited for, or by what was seen: the larger, since each misses something. */
+static uint64_t cpu_ms_of(int proc, const pid_t *tree, size_t n)
+{
+    static struct ticks now[TREE_MAX];
+    uint64_t own = 0, reaped = 0, tick_ms = 1000 / (uint64_t)sysconf(_SC_CLK_TCK), seen;
+
+    for (size_t i = 0; i < n; i++) {
+        now[i] = ticks_of(proc, tree[i]);
+        own += now[i].own;
+        reaped += now[i].reaped;
+    }
+    seen = (own + vanished_ticks(now, n)) * tick_ms;
+    reaped = (own + reaped) * tick_ms + reaped_cpu_ms();
+    return seen > reaped ? seen : reaped;
+}
+
 static uint64_t memory_of(const struct plan_watch *limits, int proc, const pid_t *tree, size_t n,
                           const struct usage *u)
 {
@@ -244,7 +326,7 @@ static uint64_t memory_of(const struct plan_watch *limits, int proc, const pid_t
         return u->memory;
     for (size_t i = 0; i < n; i++)
         exact += exact_memory(proc, tree[i]);
-    return exact;
+    return exact + u->tables;
 }
 
 static enum watch_limit passed(const struct plan_watch *limits, const struct watch_sample *s,
@@ -270,10 +352,8 @@ struct watch_sample watch_look(const struct plan_watch *limits, int proc, int sc
     struct disk d = { 0 };
     struct stat st = { 0 };
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         add_status(proc, tree[i], &u);
-        u.cpu_ticks += cpu_ticks(proc, tree[i]);
-    }
     if (scratch >= 0) {
         add_disk(scratch, limits, &d, 0);
         (void)fstat(scratch, &st);
@@ -285,7 +365,7 @@ struct watch_sample watch_look(const struct plan_watch *limits, int proc, int sc
     if (charge.shared_bytes + charge.socket_bytes > s.memory_bytes)
         s.memory_bytes = charge.shared_bytes + charge.socket_bytes; /* mostly the same pages */
     s.processes = u.tasks;
-    s.cpu_ms = reaped_cpu_ms() + u.cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    s.cpu_ms = cpu_ms_of(proc, tree, n);
     s.disk_bytes = d.bytes + charge.deleted_bytes;
     s.hit = passed(limits, &s, d.inodes);
     if (s.hit == LIMIT_NONE)

@@ -35,6 +35,13 @@ struct watch_sample {
  * -1. */
 struct watch_sample watch_look(const struct plan_watch *limits, int proc, int scratch);
 
+/* The path of a process's file below /proc. Where its first thread has ended and others live, that
+ * of one that lives: the dead one's files are empty. */
+enum {
+    WATCH_PATH = 64
+};
+void watch_path(int proc, pid_t pid, const char *file, char ret[WATCH_PATH]);
+
 /* How many children this process has, as far as its first thread made or inherited them, but not
  * more than `max`: one small read. */
 size_t watch_children(int proc, size_t max);

@@ -300,11 +300,16 @@ static void test_calls_of_the_future_do_not_exist(void **state)
 
 /* ---- which arguments ---- */
 
-static const int by_argument[] = {
-    CALL(clone),          CALL(prlimit64),     CALL(sched_setaffinity), CALL(sched_setscheduler),
-    CALL(sched_setparam), CALL(sched_setattr), CALL(personality),       CALL(socket),
-    CALL(socketpair)
-};
+static const int by_argument[] = { CALL(prctl),
+                                   CALL(clone),
+                                   CALL(prlimit64),
+                                   CALL(sched_setaffinity),
+                                   CALL(sched_setscheduler),
+                                   CALL(sched_setparam),
+                                   CALL(sched_setattr),
+                                   CALL(personality),
+                                   CALL(socket),
+                                   CALL(socketpair) };
 
 static bool depends_on_argument(int nr)
 {
