@@ -703,6 +703,7 @@ void guest_main(const struct box_fds *fds)
         warm_up();
     box_ready(fds->ctl);
     g.request = frame_read(fds->chan, &g.token);
+    (void)close(fds->chan); /* there is but one request */
     g.answer = json_object();
     if (g.request) {
         lower_rlimits(&g);

@@ -211,8 +211,7 @@ static void test_what_programs_need_is_allowed(void **state)
                                  CALL(nanosleep),   CALL(getcwd),
                                  CALL(rseq),        CALL(set_robust_list),
                                  CALL(sigaltstack), CALL(kill),
-                                 CALL(tgkill),      CALL(fcntl),
-                                 CALL(ioctl),       CALL(getdents64),
+                                 CALL(tgkill),      CALL(getdents64),
                                  CALL(newfstatat),  CALL(set_tid_address) };
 
     (void)state;
@@ -300,16 +299,12 @@ static void test_calls_of_the_future_do_not_exist(void **state)
 
 /* ---- which arguments ---- */
 
-static const int by_argument[] = { CALL(prctl),
-                                   CALL(clone),
-                                   CALL(prlimit64),
-                                   CALL(sched_setaffinity),
-                                   CALL(sched_setscheduler),
-                                   CALL(sched_setparam),
-                                   CALL(sched_setattr),
-                                   CALL(personality),
-                                   CALL(socket),
-                                   CALL(socketpair) };
+static const int by_argument[] = {
+    CALL(ioctl),          CALL(fcntl),         CALL(setsockopt),        CALL(prctl),
+    CALL(clone),          CALL(prlimit64),     CALL(sched_setaffinity), CALL(sched_setscheduler),
+    CALL(sched_setparam), CALL(sched_setattr), CALL(personality),       CALL(socket),
+    CALL(socketpair)
+};
 
 static bool depends_on_argument(int nr)
 {
@@ -347,7 +342,7 @@ static void test_no_other_call_depends_on_arguments(void **state)
         for (int nr = 0; nr < NR_MAX; nr++) {
             int arg = argument_that_matters(&variants[i], nr);
 
-            if (arg > 0 || (arg == 0 && !depends_on_argument(nr)))
+            if (arg >= 0 && !depends_on_argument(nr))
                 fail_msg("%s: call %d looks at argument %d", variants[i].name, nr, arg);
         }
     }
@@ -465,7 +460,7 @@ static void test_metadata(void **state)
         assert_true(is_allowed(NAMESPACES, calls[i], 0));
         assert_false(is_allowed(LANDLOCK, calls[i], 0));
     }
-    assert_true(is_allowed(NAMESPACES, CALL(inotify_init1), 0));
+    assert_false(is_allowed(NAMESPACES, CALL(inotify_init1), 0)); /* /usr is the host's */
     assert_false(is_allowed(LANDLOCK, CALL(inotify_init1), 0));
 }
 
