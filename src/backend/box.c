@@ -271,30 +271,31 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
                  struct host_box **ret, struct box_far *ret_far, struct gb_err *err)
 {
     struct host_box *box = calloc(1, sizeof(*box));
-    int ctl[2] = { -1, -1 }, chan[2] = { -1, -1 }, ans[2] = { -1, -1 };
+    int ctl[2] = { -1, -1 }, chan[2] = { -1, -1 }, reply[2] = { -1, -1 };
     int out[2] = { -1, -1 }, errs[2] = { -1, -1 };
 
     if (!box)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a box");
     bool ok = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) == 0 &&
               socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, chan) == 0 &&
-              pipe2(ans, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 &&
+              pipe2(reply, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 &&
               pipe2(errs, O_CLOEXEC) == 0;
     /* Whatever a guest sends back on it is refused by the kernel. */
     ok = ok && shutdown(chan[0], SHUT_RD) == 0;
     *box = (struct host_box){ .pidfd = -1,
                               .ctl = ctl[0],
                               .chan = chan[0],
-                              .answer_fd = ans[0],
+                              .answer_fd = reply[0],
                               .out = out[0],
                               .err = errs[0],
                               .callbacks = callbacks };
-    *ret_far = (struct box_far){ ctl[1], chan[1], ans[1], out[1], errs[1] };
+    *ret_far = (struct box_far){ ctl[1], chan[1], reply[1], out[1], errs[1] };
     gb_buf_init(&box->in, sizeof(struct frame) + FRAME_MAX + PIECE);
-    ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(ans[0], F_SETFL, O_NONBLOCK) == 0 &&
-         fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&
+    ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 &&
+         fcntl(reply[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 &&
+         fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&
          watch_fd(base, ctl[0], on_ctl, box, &box->on_ctl) == 0 &&
-         watch_fd(base, ans[0], on_answer, box, &box->on_answer) == 0 &&
+         watch_fd(base, reply[0], on_answer, box, &box->on_answer) == 0 &&
          watch_fd(base, out[0], on_out, box, &box->on_out) == 0 &&
          watch_fd(base, errs[0], on_err, box, &box->on_err) == 0;
     box->on_watch = ok ? evtimer_new(base, on_watch, box) : NULL;
@@ -306,7 +307,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
     (void)gb_fail(err, GB_E_SYSTEM, errno, "making a box's pipes");
     gb_closep(&ctl[1]);
     gb_closep(&chan[1]);
-    gb_closep(&ans[1]);
+    gb_closep(&reply[1]);
     gb_closep(&out[1]);
     gb_closep(&errs[1]);
     host_box_free(box);
