@@ -92,14 +92,18 @@ static void charge_line(const char *line, dev_t device, struct seen *seen, struc
     char *end;
     unsigned long long from = strtoull(line, &end, 16);
     unsigned long long to = *end == '-' ? strtoull(end + 1, &end, 16) : from;
-    unsigned major, minor;
+    unsigned long major, minor;
     unsigned long long inode;
     char shared;
 
-    if (!strstr(line, " (deleted)") ||
-        sscanf(end, " %*3c%c %*x %x:%x %llu", &shared, &major, &minor, &inode) != 4)
+    if (!strstr(line, " (deleted)") || strlen(end) < strlen(" rwxs "))
         return;
-    if (device != 0 && makedev(major, minor) == device && is_new(seen, inode))
+    shared = end[4];
+    (void)strtoull(end + 5, &end, 16); /* the offset */
+    major = strtoul(end, &end, 16);
+    minor = *end == ':' ? strtoul(end + 1, &end, 16) : 0;
+    inode = strtoull(end, NULL, 10);
+    if (device != 0 && makedev((unsigned)major, (unsigned)minor) == device && is_new(seen, inode))
         ret->deleted_bytes += to - from;
     /* Pieces of one mapping share an inode and differ in where they start. */
     else if (shared == 's' && strstr(line, "/dev/zero (deleted)") &&

@@ -196,7 +196,7 @@ struct ticks {
 static struct ticks ticks_of(int proc, pid_t pid)
 {
     struct ticks t = { .pid = pid };
-    unsigned long long user = 0, sys = 0, child_user = 0, child_sys = 0;
+    unsigned long long fields[23] = { 0 }; /* numbered as in proc(5) */
     char path[32], text[1024];
     const char *at;
 
@@ -204,13 +204,13 @@ static struct ticks ticks_of(int proc, pid_t pid)
     if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
         return t;
     at = strrchr(text, ')'); /* the name may hold anything; fields are counted after it */
-    if (at && sscanf(at,
-                     ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu "
-                     "%*d %*d %*d %*d %llu",
-                     &user, &sys, &child_user, &child_sys, &t.start) == 5) {
-        t.own = user + sys;
-        t.reaped = child_user + child_sys;
+    for (size_t field = 3; at && field < ARRAY_LEN(fields); field++) {
+        at = strchr(at + 1, ' ');
+        fields[field] = at ? strtoull(at, NULL, 10) : 0;
     }
+    t.own = fields[14] + fields[15];
+    t.reaped = fields[16] + fields[17];
+    t.start = fields[22];
     return t;
 }
 
