@@ -33,9 +33,9 @@ static const char *const system_dirs[] = {
 /* Of /etc only what programs need and no host should mind being read. Every one is a mount, and
  * mounts are a good part of what a box costs, so the list is short. */
 static const char *const etc_files[] = {
-    "alternatives", "ld.so.cache", "localtime",  "mime.types", "protocols",
-    "services",     "fonts",       "python3.9",  "python3.10", "python3.11",
-    "python3.12",   "python3.13",  "python3.14", "os-release", "matplotlibrc",
+    "alternatives", "ld.so.cache", "localtime",    "services",   "fonts",
+    "python3.9",    "python3.10",  "python3.11",   "python3.12", "python3.13",
+    "python3.14",   "os-release",  "matplotlibrc",
 };
 
 /* And these where the box can reach a network. */

@@ -415,28 +415,19 @@ static int add_ioctl(scmp_filter_ctx ctx, bool rooted)
  * with one that is too large: it would be memory that nobody counts. */
 static int add_setsockopt(scmp_filter_ctx ctx)
 {
-    static const struct {
-        int level, first, last;
-    } allowed_options[] = { { SOL_SOCKET, SO_DEBUG, SO_BROADCAST },
-                            { SOL_SOCKET, SO_KEEPALIVE, SO_SNDTIMEO },
-                            { SOL_SOCKET, SO_TIMESTAMP, SO_TIMESTAMP },
-                            { IPPROTO_IP, IP_TOS, IP_MTU_DISCOVER },
-                            { IPPROTO_TCP, TCP_NODELAY, TCP_USER_TIMEOUT },
-                            { IPPROTO_IPV6, IPV6_UNICAST_HOPS, IPV6_RECVPKTINFO } };
-    int e = 0;
+    static const uint64_t levels[] = { IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_IPV6 };
+    static const uint64_t options[] = { SO_REUSEADDR, SO_BROADCAST, SO_KEEPALIVE, SO_OOBINLINE,
+                                        SO_LINGER,    SO_REUSEPORT, SO_PASSCRED,  SO_RCVLOWAT,
+                                        SO_RCVTIMEO,  SO_SNDTIMEO,  SO_TIMESTAMP };
+    int e = add_when(ctx, SCMP_SYS(setsockopt), 1, levels, ARRAY_LEN(levels));
 
-    for (size_t i = 0; i < ARRAY_LEN(allowed_options); i++) {
-        for (int o = allowed_options[i].first; o <= allowed_options[i].last && e == 0; o++) {
-            struct scmp_arg_cmp is[] = {
-                SCMP_A1(SCMP_CMP_EQ, (uint64_t)allowed_options[i].level),
-                SCMP_A2(SCMP_CMP_EQ, (uint64_t)o),
-            };
-            e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2, is);
-        }
-    }
-    for (int o = SO_SNDBUF; o <= SO_RCVBUF && e == 0; o++) {
+    for (size_t i = 0; i < ARRAY_LEN(options) && e == 0; i++) {
         struct scmp_arg_cmp is[] = { SCMP_A1(SCMP_CMP_EQ, SOL_SOCKET),
-                                     SCMP_A2(SCMP_CMP_EQ, (uint64_t)o) };
+                                     SCMP_A2(SCMP_CMP_EQ, options[i]) };
+        e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2, is);
+    }
+    for (uint64_t o = SO_SNDBUF; o <= SO_RCVBUF && e == 0; o++) {
+        struct scmp_arg_cmp is[] = { SCMP_A1(SCMP_CMP_EQ, SOL_SOCKET), SCMP_A2(SCMP_CMP_EQ, o) };
         e = seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO(0), SCMP_SYS(setsockopt), 2, is);
     }
     return e;
