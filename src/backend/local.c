@@ -79,6 +79,7 @@ struct local {
     char *extension_dir;
     json_t *preload, *env;
     const json_t *info; /* from the zygote, once it is up */
+    json_t *about;      /* the same, kept */
     int cgroup;         /* directory for the boxes' control groups, or -1 */
     unsigned pool;
     bool oneshot, oneshot_made;
@@ -589,6 +590,8 @@ static void on_ready(void *data, struct host_box *box)
     l->usual_refused = false;
     if (box->run)
         run_started(box->run);
+    if (l->oneshot && box->run && !l->queue && l->zygote) /* it has done what it was for */
+        zygote_end(l->zygote);
     pump(l);
 }
 
@@ -745,6 +748,8 @@ static void on_hello(void *data, const json_t *info)
     struct local *l = data;
 
     l->info = info;
+    json_decref(l->about);
+    l->about = json_deep_copy(info);
     pump(l);
 }
 
@@ -791,6 +796,8 @@ static void on_respawn(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     l->zygote = zygote_free(l->zygote);
+    if (l->oneshot && !l->queue)
+        return; /* nobody waits for another box */
     if (l->deaths < ZYGOTE_LIVES && l->gone.code != GB_E_NO_INTERPRETER &&
         zygote_begin(l, &err) == 0)
         return;
@@ -914,7 +921,7 @@ static int local_waiting(const struct backend *b)
 
 static const json_t *local_about(const struct backend *b)
 {
-    return ((const struct local *)b)->info;
+    return ((const struct local *)b)->about;
 }
 
 static unsigned count_unborn(const struct local *l)
@@ -968,6 +975,7 @@ static void local_free(struct backend *b)
         event_free(l->on_respawn);
     if (l->on_pump)
         event_free(l->on_pump);
+    json_decref(l->about);
     json_decref(l->preload);
     json_decref(l->env);
     free(l->python);

@@ -259,7 +259,8 @@ static _Noreturn void init_end(const struct init *in, struct box_event *event)
     event->kind = BOX_ENDED;
     (void)getrusage(RUSAGE_CHILDREN, &event->usage);
     tell(in->ctl, event);
-    kill_tree(in);
+    if (in->plan->level < LEVEL_NAMESPACES) /* in a namespace the kernel reaps what we leave */
+        kill_tree(in);
     if (in->scratch >= 0) {
         fd_empty_dir(in->scratch);
         (void)rmdir(in->plan->scratch);
