@@ -40,7 +40,7 @@ enum {
     VISIBLE_MAX = 64,
     PLAN_MAX = 1 << 20,
     SHAPES_MAX = 8,       /* composed plans kept */
-    MAKING_MAX = 8,       /* boxes being set up at once */
+    MAKING_MAX = 4,       /* boxes being set up at once */
     ATTEMPTS_MAX = 3,     /* boxes that may fail to take one request */
     MISHAPS_MAX = 8,      /* boxes in a row that may be lost before they were ready */
     ZYGOTE_LIVES = 3,     /* how often in a row it may die before it is given up */

@@ -1,6 +1,7 @@
 #include "sandbox/compose.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/own.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp.h"
@@ -32,16 +34,25 @@ static const char *const system_dirs[] = {
 
 /* Of /etc only what programs need and no host should mind being read. Every one is a mount, and
  * mounts are a good part of what a box costs, so the list is short. */
-static const char *const etc_files[] = {
-    "alternatives", "ld.so.cache", "localtime",    "services",   "fonts",
-    "python3.9",    "python3.10",  "python3.11",   "python3.12", "python3.13",
-    "python3.14",   "os-release",  "matplotlibrc",
+static const char *const etc_files[] = { "alternatives", "ld.so.cache", "localtime", "fonts",
+                                         "os-release" };
+
+/* Small ones are copied, which is cheaper. */
+static const char *const etc_copies[] = {
+    "services",
+    "matplotlibrc",
+    "python3.9/sitecustomize.py",
+    "python3.10/sitecustomize.py",
+    "python3.11/sitecustomize.py",
+    "python3.12/sitecustomize.py",
+    "python3.13/sitecustomize.py",
+    "python3.14/sitecustomize.py",
 };
 
 /* And these where the box can reach a network. */
 static const char *const etc_network[] = { "resolv.conf", "ssl", "ca-certificates", "gai.conf" };
 
-static const char *const devices[] = { "null", "zero", "full", "random", "urandom" };
+static const char *const devices[] = { "null", "zero", "full", "urandom" };
 
 static const struct plan_op fixed_ops[] = {
     { OP_FILE, false,
@@ -53,6 +64,7 @@ static const struct plan_op fixed_ops[] = {
     { OP_FILE, false, "127.0.0.1 localhost glovebox\n::1 localhost\n", "etc/hosts" },
     { OP_FILE, false, "glovebox\n", "etc/hostname" },
     { OP_FILE, false, "passwd: files\ngroup: files\nhosts: files dns\n", "etc/nsswitch.conf" },
+    { OP_SYMLINK, false, "urandom", "dev/random" }, /* the same since Linux 5.6 */
     { OP_SYMLINK, false, "/proc/self/fd", "dev/fd" },
     { OP_SYMLINK, false, "/proc/self/fd/0", "dev/stdin" },
     { OP_SYMLINK, false, "/proc/self/fd/1", "dev/stdout" },
@@ -140,6 +152,18 @@ static void add_host_path(struct builder *b, const char *path)
         add_op(b, (struct plan_op){ OP_BIND, true, path, path + 1 });
 }
 
+static void add_copy(struct builder *b, const char *path)
+{
+    enum {
+        COPY_MAX = 64 << 10
+    };
+    auto_free char *text = malloc(COPY_MAX + 1);
+    ssize_t n = text ? fd_slurp_at(AT_FDCWD, path, text, COPY_MAX) : -1;
+
+    if (n > 0 && n < COPY_MAX && strlen(text) == (size_t)n)
+        add_op(b, (struct plan_op){ OP_FILE, false, keep(b, "%s", text), path + 1 });
+}
+
 /* What a link points to is copied, under the link's name: resolv.conf often is one into /run. */
 static void add_bind(struct builder *b, const char *path)
 {
@@ -171,6 +195,8 @@ static void compose_root(struct builder *b, const struct plan_wish *wish)
         add_op(b, fixed_ops[i]);
     for (size_t i = 0; i < ARRAY_LEN(etc_files); i++)
         add_host_path(b, keep(b, "/etc/%s", etc_files[i]));
+    for (size_t i = 0; i < ARRAY_LEN(etc_copies); i++)
+        add_copy(b, keep(b, "/etc/%s", etc_copies[i]));
     for (size_t i = 0; wish->host_network && i < ARRAY_LEN(etc_network); i++)
         add_bind(b, keep(b, "/etc/%s", etc_network[i]));
     for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
@@ -205,6 +231,10 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
         add_rule(b, keep(b, "/%s", system_dirs[i]), landlock_read_access());
     for (size_t i = 0; !rooted && i < ARRAY_LEN(etc_files); i++)
         add_rule(b, keep(b, "/etc/%s", etc_files[i]), landlock_read_access());
+    for (size_t i = 0; !rooted && i < ARRAY_LEN(etc_copies); i++)
+        add_rule(b, keep(b, "/etc/%s", etc_copies[i]), landlock_read_access());
+    if (!rooted)
+        add_rule(b, "/dev/random", landlock_device_access());
     for (size_t i = 0; !rooted && i < wish->n_visible; i++)
         add_rule(b, keep(b, "%s", wish->visible[i]), landlock_read_access());
     for (size_t i = 0; !rooted && wish->host_network && i < ARRAY_LEN(etc_network); i++)
