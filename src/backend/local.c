@@ -9,7 +9,8 @@
  * the same is tried with Landlock alone, and if that is refused too, the run fails. There is no
  * third try.
  *
- * If the zygote dies, what it was making is ordered again from a new one, once.
+ * If the zygote dies, what it was making is ordered again from a new one; when it has died a few
+ * times in a row, the runs that wait are failed with the reason.
  */
 #include "backend/local.h"
 
@@ -613,13 +614,13 @@ static struct run_outcome outcome_of(const struct run *r, const struct host_box 
     if (box->setup_failed) {
         o.end = RUN_FAILED;
         o.err = box->setup_err;
-    } else if (r->killed) { /* whatever it said after it was told to end */
-        o.end = RUN_KILLED;
     } else if (box->answer && !box->forged && box->reported && box->end == END_EXITED) {
         o.end = RUN_ANSWERED;
         o.answer = box->answer;
         o.is_rejection = box->is_rejection;
         o.status = box->status;
+    } else if (r->killed) { /* whatever it said, it had not ended */
+        o.end = RUN_KILLED;
     } else if (box->reported && box->end == END_LIMIT) {
         o.end = RUN_LIMIT;
         o.sample = box->sample;
@@ -796,7 +797,7 @@ static void on_respawn(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     l->zygote = zygote_free(l->zygote);
-    if (l->oneshot && !l->queue)
+    if (l->freeing || (l->oneshot && !l->queue))
         return; /* nobody waits for another box */
     if (l->deaths < ZYGOTE_LIVES && l->gone.code != GB_E_NO_INTERPRETER &&
         zygote_begin(l, &err) == 0)
@@ -876,8 +877,6 @@ static void local_kill(struct run *r)
 {
     struct gb_err cancelled = { .code = GB_E_GONE };
 
-    if (r->box && r->box->answer)
-        return; /* it made it in time, and is on its way out */
     if (r->killed)
         return;
     r->killed = true;

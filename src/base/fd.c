@@ -45,10 +45,13 @@ int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds
     return (size_t)n == len ? 0 : -EMSGSIZE;
 }
 
-int fd_send_all(int sock, const void *data, size_t len)
+/* write(), or on a socket send(), which raises no SIGPIPE. */
+static int put_all(int fd, const void *data, size_t len, bool is_socket)
 {
     for (size_t done = 0; done < len;) {
-        ssize_t n = send(sock, (const char *)data + done, len - done, MSG_NOSIGNAL);
+        const char *rest = (const char *)data + done;
+        ssize_t n =
+            is_socket ? send(fd, rest, len - done, MSG_NOSIGNAL) : write(fd, rest, len - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -56,6 +59,16 @@ int fd_send_all(int sock, const void *data, size_t len)
         done += (size_t)n;
     }
     return 0;
+}
+
+int fd_send_all(int sock, const void *data, size_t len)
+{
+    return put_all(sock, data, len, true);
+}
+
+int fd_write_all(int fd, const void *data, size_t len)
+{
+    return put_all(fd, data, len, false);
 }
 
 /* Keep what fits into fds, close the rest. */
@@ -129,19 +142,6 @@ int fd_read_all(int fd, void *data, size_t len)
             continue;
         if (n <= 0)
             return n < 0 ? -errno : -EPIPE;
-        done += (size_t)n;
-    }
-    return 0;
-}
-
-int fd_write_all(int fd, const void *data, size_t len)
-{
-    for (size_t done = 0; done < len;) {
-        ssize_t n = write(fd, (const char *)data + done, len - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
         done += (size_t)n;
     }
     return 0;
