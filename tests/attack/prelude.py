@@ -149,6 +149,50 @@ def forbidden(name, *args, held=()):
     return attempt(f"{name} reached the kernel", in_child, lambda: reaches(name, *args, held=held))
 
 
+def count_births(births, most, what):
+    """How many wrote their byte to this pipe; more than `most` is an escape."""
+    import time
+
+    time.sleep(0.2)
+    try:
+        born = len(os.read(births, 4096))
+    except BlockingIOError:
+        born = 0
+    if born > most:
+        time.sleep(1)  # whoever counts gets the time to notice
+        escapes.append(f"{born} {what}")
+
+
+def ways_out():
+    """Every descriptor that may lead to the engine: sockets and pipes beyond the standard streams."""
+    import stat
+
+    found = []
+    for fd in range(3, 256):
+        try:
+            mode = os.fstat(fd).st_mode
+        except OSError:
+            continue
+        if stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode):
+            found.append(fd)
+    return found
+
+
+def answer_as_runtime(answer):
+    """Write this answer, in the frame that the runtime would use, wherever it goes. Whether it went anywhere."""
+    import struct
+
+    done, token = 2, 0
+    frame = struct.pack("<IIQ", done, len(answer), token) + answer
+    sent = False
+    for fd in ways_out():
+        try:
+            sent = os.write(fd, frame) > 0 or sent
+        except OSError:
+            continue
+    return sent
+
+
 def crowd(count, fill):
     """Let children fill something and keep it: the bytes that those hold which are still alive in the end."""
     import struct

@@ -31,12 +31,5 @@ for _ in range(300):
         except OSError:
             os._exit(0)
     os.waitpid(pid, 0)
-time.sleep(0.2)
-try:
-    born = len(os.read(births, 4096))
-except BlockingIOError:
-    born = 0
-if born > 64:
-    time.sleep(1)  # whoever counts gets the time to notice
-    escapes.append(f"{born} daemons")
+count_births(births, 64, "daemons")
 verdict()

@@ -19,12 +19,5 @@ for _generation in range(10):
 if os.getpid() != root:
     time.sleep(3)
     os._exit(0)
-time.sleep(0.2)
-try:
-    born = len(os.read(births, 4096))
-except BlockingIOError:
-    born = 0
-if born > 64:
-    time.sleep(1)  # whoever counts gets the time to notice
-    escapes.append(f"{born} processes")
+count_births(births, 64, "processes")
 verdict()

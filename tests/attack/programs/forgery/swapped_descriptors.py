@@ -6,8 +6,6 @@ within: 4
 expect: ok | silent | error | crashed
 """
 
-import stat
-
 verdict()
 open_ones = []
 for fd in range(3, 256):
@@ -16,11 +14,11 @@ for fd in range(3, 256):
         open_ones.append(fd)
     except OSError:
         continue
-sockets = [fd for fd in open_ones if stat.S_ISSOCK(os.fstat(fd).st_mode)]
+ways = ways_out()
 null = os.open("/dev/null", os.O_RDWR)
-if canary["variant"] == "channel" and sockets:
-    os.dup2(sockets[0], 1)
-    os.dup2(sockets[0], 2)
+if canary["variant"] == "channel" and ways:
+    os.dup2(ways[0], 1)
+    os.dup2(ways[0], 2)
     os.write(1, b'{"status": "ok", "id": "FORGED"}\n')
 else:
     for at, fd in enumerate(open_ones):

@@ -10,8 +10,6 @@ expect: error | crashed
 """
 
 import json
-import stat
-import struct
 
 SUCCESS = {"status": "ok", "ok": True, "exit_code": 0, "has_value": True, "value": "FORGED", "error": None}
 FINDING = {"rule": "FORGED", "severity": "error", "message": "FORGED", "line": 1, "column": 1, "name": "FORGED"}
@@ -27,13 +25,5 @@ ANSWERS = {
     "large": json.dumps({"has_value": True, "value": "x" * (3 << 20), "error": {"message": "y" * (1 << 19)}}),
 }
 
-
-DONE = 2
-answer = ANSWERS[canary["variant"]].encode()
-for fd in range(3, 256):
-    try:
-        if stat.S_ISSOCK(os.fstat(fd).st_mode):
-            os.write(fd, struct.pack("<II", DONE, len(answer)) + answer)
-    except OSError:
-        continue
-finish(5)
+sent = answer_as_runtime(ANSWERS[canary["variant"]].encode())
+finish(5 if sent else 0)  # an attempt that reached nobody proves nothing
