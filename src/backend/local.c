@@ -584,8 +584,9 @@ static void on_ready(void *data, struct host_box *box)
 {
     struct local *l = data;
 
-    if (box->shape.level >= LEVEL_LANDLOCK && l->auto_level == ISOLATION_AUTO)
-        l->auto_level = (int)box->shape.level;
+    /* Only this decides; a weaker box that a request asked for by name says nothing about auto. */
+    if (box->shape.level == LEVEL_NAMESPACES && l->auto_level == ISOLATION_AUTO)
+        l->auto_level = LEVEL_NAMESPACES;
     l->deaths = 0;
     l->mishaps = 0;
     l->usual_refused = false;
