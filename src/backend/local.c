@@ -25,6 +25,8 @@
 #include <unistd.h>
 
 #include "backend/box.h"
+#include "backend/plans.h"
+#include "backend/program.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -33,26 +35,14 @@
 #include "python/zygote.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/explain.h"
-#include "sandbox/landlock.h"
-#include "sandbox/seccomp.h"
 
 enum {
     SMALL_PROGRAM = 64 << 10,
-    VISIBLE_MAX = 64,
     PLAN_MAX = 1 << 20,
-    SHAPES_MAX = 8,       /* composed plans kept */
-    MAKING_MAX = 4,       /* boxes being set up at once */
-    ATTEMPTS_MAX = 3,     /* boxes that may fail to take one request */
-    MISHAPS_MAX = 8,      /* boxes in a row that may be lost before they were ready */
-    ZYGOTE_LIVES = 3,     /* how often in a row it may die before it is given up */
-    LANDLOCK_ABI_MIN = 6, /* signals and abstract sockets held too: what a box without namespaces
-                             needs */
-};
-
-struct cached_plan {
-    struct box_shape shape;
-    struct composed composed;
-    bool used;
+    MAKING_MAX = 4,   /* boxes being set up at once */
+    ATTEMPTS_MAX = 3, /* boxes that may fail to take one request */
+    MISHAPS_MAX = 8,  /* boxes in a row that may be lost before they were ready */
+    ZYGOTE_LIVES = 3, /* how often in a row it may die before it is given up */
 };
 
 struct run {
@@ -96,11 +86,7 @@ struct local {
     struct host_box *boxes;
     struct run *queue;  /* runs without a box, first come first */
     struct run *ending; /* runs that ended without one, to be told from the loop */
-    struct gb_buf
-        filter; /* seccomp filter of the usual shape: built while the interpreter starts */
-    struct seccomp_wish filter_for;
-    struct cached_plan plans[SHAPES_MAX];
-    unsigned next_plan;
+    struct plans plans;
 };
 
 static const struct timeval at_once = { 0 }, soon = { .tv_usec = 20000 };
@@ -170,13 +156,7 @@ static void fail_all(struct local *l, const struct gb_err *err)
         run_fail(l->queue, err);
 }
 
-/* ---- shapes and plans ---- */
-
-static bool same_shape(const struct box_shape *a, const struct box_shape *b)
-{
-    return a->level == b->level && a->host_network == b->host_network &&
-           memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0;
-}
+/* ---- shapes ---- */
 
 /* Most limits can be lowered in a box that stands ready; its disk cannot, and none can be
  * raised. */
@@ -201,96 +181,6 @@ static struct box_shape shape_of(const struct local *l, const struct run_order *
         level = l->auto_level == ISOLATION_AUTO ? LEVEL_NAMESPACES : l->auto_level;
     return (struct box_shape){ (enum plan_level)level, order->host_network,
                                made_with(&l->usual.limits, &order->limits) };
-}
-
-/* An interpreter that claims one of these as its own is not believed. */
-static bool is_private(const char *path)
-{
-    static const char *const dirs[] = { "/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/proc",
-                                        "/root", "/run", "/srv", "/sys",  "/tmp",   "/var" };
-
-    for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
-        if (strcmp(path, dirs[i]) == 0)
-            return true;
-    return strstr(path, "/..") || strstr(path, "//");
-}
-
-static size_t add_visible(const char *path, const char **list, size_t n)
-{
-    if (path && is_private(path))
-        return n;
-    if (!path || path[0] != '/' || path[1] == '\0' || n == VISIBLE_MAX)
-        return n;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(list[i], path) == 0)
-            return n;
-    list[n] = path;
-    return n + 1;
-}
-
-/* What the interpreter must be able to read: its prefixes and wherever it looks for modules. */
-static size_t visible_paths(const struct local *l, const char **list)
-{
-    const json_t *prefixes = json_object_get(l->info, "prefixes");
-    const json_t *path = json_object_get(l->info, "path");
-    size_t n = 0;
-
-    for (size_t i = 0; i < json_array_size(prefixes); i++) {
-        const char *prefix = json_string_value(json_array_get(prefixes, i));
-        if (prefix && strcmp(prefix, "/usr") != 0)
-            n = add_visible(prefix, list, n);
-    }
-    for (size_t i = 0; i < json_array_size(path); i++)
-        n = add_visible(json_string_value(json_array_get(path, i)), list, n);
-    return n;
-}
-
-static int compose_shape(const struct local *l, const struct box_shape *shape, const char *scratch,
-                         struct composed *ret, struct gb_err *err)
-{
-    const char *visible[VISIBLE_MAX];
-    struct plan_wish wish = { .level = shape->level,
-                              .host_network = shape->host_network,
-                              .limits = shape->limits,
-                              .scratch = scratch,
-                              .visible = visible };
-    uint32_t abi_min = shape->level == LEVEL_LANDLOCK ? LANDLOCK_ABI_MIN : 1;
-    int why;
-
-    wish.n_visible = visible_paths(l, visible);
-    wish.landlock_abi = landlock_abi(&why);
-    if (shape->level == l->filter_for.level && shape->host_network == l->filter_for.host_network)
-        wish.filter = &l->filter;
-    if (shape->level >= LEVEL_LANDLOCK && wish.landlock_abi < abi_min) {
-        (void)gb_fail(err, GB_E_NO_ISOLATION, why,
-                      "this kernel offers Landlock ABI %u, isolation '%s' needs %u",
-                      wish.landlock_abi, plan_level_name(shape->level), abi_min);
-        return gb_fail_hint(err, "'glovebox doctor' says what this host allows");
-    }
-    return compose(&wish, ret, err);
-}
-
-/* The cached plan of a shape; composing costs more than the rest of ordering a box. */
-static struct composed *plan_of(struct local *l, const struct box_shape *shape, const char *scratch,
-                                struct gb_err *err)
-{
-    struct cached_plan *slot = &l->plans[l->next_plan % SHAPES_MAX];
-
-    for (size_t i = 0; i < SHAPES_MAX && !scratch; i++)
-        if (l->plans[i].used && same_shape(&l->plans[i].shape, shape))
-            return &l->plans[i].composed;
-    if (slot->used)
-        composed_done(&slot->composed);
-    slot->used = false;
-    if (compose_shape(l, shape, scratch ? scratch : "", &slot->composed, err) < 0)
-        return NULL;
-    slot->used = true;
-    slot->shape = *shape;
-    if (scratch)
-        slot->shape.limits.disk_bytes = UINT64_MAX; /* names a directory: for this box only */
-    else
-        l->next_plan++;
-    return &slot->composed;
 }
 
 /* ---- making boxes ---- */
@@ -321,7 +211,7 @@ static char *make_scratch(void)
 static int order_box(struct local *l, struct host_box *box, const struct box_far *far,
                      struct gb_err *err)
 {
-    struct composed *c = plan_of(l, &box->shape, box->scratch, err);
+    struct composed *c = plans_get(&l->plans, &box->shape, box->scratch, l->info, err);
     struct gb_buf packed;
     auto_close int plan = -1, procs = -1;
 
@@ -395,7 +285,7 @@ static struct host_box *find_box(const struct local *l, enum box_state state,
                                  const struct box_shape *shape)
 {
     for (struct host_box *box = l->boxes; box; box = box->next)
-        if (box->state == state && !box->run && same_shape(&box->shape, shape))
+        if (box->state == state && !box->run && shape_same(&box->shape, shape))
             return box;
     return NULL;
 }
@@ -406,73 +296,16 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
     unsigned n = 0;
 
     for (const struct host_box *box = l->boxes; box; box = box->next)
-        n += box->state == state && !box->run && (!shape || same_shape(&box->shape, shape));
+        n += box->state == state && !box->run && (!shape || shape_same(&box->shape, shape));
     return n;
-}
-
-static struct plan_watch watch_of(const struct run *r)
-{
-    const struct plan_limits *limits = &r->order.limits;
-    struct plan_watch w = { 0 };
-
-    if (r->shape.level == LEVEL_NONE)
-        return w;
-    w.memory_bytes = limits->memory_bytes;
-    w.cpu_ms = limits->cpu_ms;
-    if (r->shape.level < LEVEL_NAMESPACES) {
-        w.processes = limits->processes;
-        w.disk_bytes = limits->disk_bytes;
-        w.inodes = limits->inodes;
-    }
-    return w;
-}
-
-static void add_rlimit(json_t *list, int resource, uint64_t value)
-{
-    json_array_append_new(list, json_pack("[i,I]", resource, (json_int_t)value));
-}
-
-/* Limits below those that the box was made with, as the guest sets them. */
-static json_t *rlimits_of(const struct run *r)
-{
-    const struct plan_limits *want = &r->order.limits, *have = &r->shape.limits;
-    uint64_t init = r->shape.level == LEVEL_NAMESPACES ? 1 : 0;
-    json_t *list = json_array();
-
-    if (r->shape.level == LEVEL_NONE)
-        return list;
-    if (want->memory_bytes != have->memory_bytes)
-        add_rlimit(list, RLIMIT_DATA, want->memory_bytes * 2);
-    /* Without a user of its own the watcher alone counts. */
-    if (want->processes != have->processes && (init == 1 || geteuid() == 0))
-        add_rlimit(list, RLIMIT_NPROC, want->processes + init);
-    if (want->open_files != have->open_files)
-        add_rlimit(list, RLIMIT_NOFILE, want->open_files);
-    if (want->cpu_ms != have->cpu_ms)
-        add_rlimit(list, RLIMIT_CPU, (want->cpu_ms + 999) / 1000);
-    return list;
-}
-
-/* Where a box without a private root keeps what others find at the usual places. */
-static void point_into_scratch(json_t *env, const char *scratch)
-{
-    json_object_set_new(env, "HOME", json_sprintf("%s/home", scratch));
-    json_object_set_new(env, "TMPDIR", json_sprintf("%s/tmp", scratch));
 }
 
 static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
-    struct plan_watch watch = watch_of(r);
-    json_t *program = json_copy(json_shared(r->order.program));
-    json_t *env = json_object_get(program, "env");
-    int e;
+    struct plan_watch watch = program_watch(&r->order, &r->shape);
+    json_t *program = program_for(&r->order, &r->shape, box->scratch);
+    int e = host_box_run(box, program, r->stdin_fd, &watch, r->order.timeout_ms, err);
 
-    env = env ? json_copy(env) : json_object();
-    if (box->scratch)
-        point_into_scratch(env, box->scratch);
-    json_object_set_new(program, "env", env);
-    json_object_set_new(program, "rlimits", rlimits_of(r));
-    e = host_box_run(box, program, r->stdin_fd, &watch, r->order.timeout_ms, err);
     json_decref(program);
     return e;
 }
@@ -523,7 +356,7 @@ static unsigned queued_of(const struct local *l, const struct box_shape *shape)
     unsigned n = 0;
 
     for (const struct run *r = l->queue; r; r = r->next)
-        n += same_shape(&r->shape, shape);
+        n += shape_same(&r->shape, shape);
     return n;
 }
 
@@ -543,7 +376,7 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
                 return;
             for (struct run *r = l->queue, *next; r; r = next) {
                 next = r->next;
-                if (same_shape(&r->shape, shape))
+                if (shape_same(&r->shape, shape))
                     run_fail(r, &err);
             }
             (void)evtimer_add(l->on_pump, &at_once); /* others may have better luck */
@@ -563,7 +396,7 @@ static void pump(struct local *l)
     usual = shape_of(l, &l->usual);
     for (struct run *r = l->queue; r; r = r->next) {
         struct box_shape shape = r->shape; /* the run may be gone when it is used last */
-        if (!same_shape(&shape, &usual)) {
+        if (!shape_same(&shape, &usual)) {
             make_up_to(l, &shape, queued_of(l, &shape));
             break; /* the queue may have changed; the next box that is ready comes back here */
         }
@@ -658,7 +491,7 @@ static void on_refused(struct local *l, const struct box_shape *shape, const str
         l->auto_level = LEVEL_LANDLOCK;
     for (struct run *r = l->queue, *next; r; r = next) {
         next = r->next;
-        if (same_shape(&r->shape, shape) && shape_of(l, &r->order).level == shape->level)
+        if (shape_same(&r->shape, shape) && shape_of(l, &r->order).level == shape->level)
             run_fail(r, err);
     }
     if (shape_of(l, &l->usual).level == shape->level) {
@@ -907,7 +740,7 @@ static json_t *local_explain(struct backend *b, const struct run_order *order, s
         (void)gb_fail(err, GB_E_BUSY, 0, "the first box is not ready yet");
         return NULL;
     }
-    c = plan_of(l, &shape, scratch, err);
+    c = plans_get(&l->plans, &shape, scratch, l->info, err);
     plan = c ? plan_to_json(&c->plan) : NULL;
     if (plan)
         json_object_set_new(plan, "cgroup", json_boolean(l->cgroup >= 0));
@@ -966,11 +799,8 @@ static void local_free(struct backend *b)
         if (born)
             (void)event_base_loop(l->base, EVLOOP_ONCE);
     }
-    for (size_t i = 0; i < SHAPES_MAX; i++)
-        if (l->plans[i].used)
-            composed_done(&l->plans[i].composed);
+    plans_done(&l->plans);
     gb_closep(&l->cgroup);
-    gb_buf_done(&l->filter);
     if (l->on_respawn)
         event_free(l->on_respawn);
     if (l->on_pump)
@@ -999,18 +829,6 @@ static const struct backend_ops local_ops = {
     .about = local_about,
     .free = local_free,
 };
-
-/* The filter does not depend on the interpreter, and takes as long as a tenth of its start. */
-static int build_filter(struct local *l, struct gb_err *err)
-{
-    struct box_shape usual = shape_of(l, &l->usual);
-
-    gb_buf_init(&l->filter, SECCOMP_MAX);
-    l->filter_for = (struct seccomp_wish){ .level = usual.level,
-                                           .host_network = usual.host_network,
-                                           .same_user = geteuid() != 0 };
-    return usual.level < LEVEL_LANDLOCK ? 0 : seccomp_build(&l->filter_for, &l->filter, err);
-}
 
 /* One that was named must do; one that was not is used where it is there. */
 static int find_cgroup(struct local *l, const char *configured, struct gb_err *err)
@@ -1042,6 +860,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
     l->callbacks = (struct box_callbacks){
         .data = l, .ready = on_ready, .output = on_output, .ended = on_ended, .gone = on_gone
     };
+    struct box_shape usual = shape_of(l, &l->usual);
     l->extension_dir = strdup(spec->extension_dir);
     l->on_respawn = evtimer_new(spec->base, on_respawn, l);
     l->on_pump = evtimer_new(spec->base, on_pump, l);
@@ -1049,7 +868,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
         (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a backend");
     } else if (find_cgroup(l, spec->cgroup, err) == 0 &&
                interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0 &&
-               build_filter(l, err) == 0) {
+               plans_init(&l->plans, &usual, err) == 0) {
         *ret = &l->backend;
         return 0;
     }

@@ -1,0 +1,14 @@
+#pragma once
+/* What a box gets of an order: the program as the guest reads it, and what init watches. */
+#include <jansson.h>
+
+#include "backend/backend.h"
+#include "backend/box.h"
+
+/* The order's program with the environment of this box and the limits that are below those it was
+ * made with. New reference. `scratch` is the box's host directory, or NULL. */
+json_t *program_for(const struct run_order *order, const struct box_shape *made,
+                    const char *scratch);
+
+/* What the watcher holds the run to. */
+struct plan_watch program_watch(const struct run_order *order, const struct box_shape *made);
