@@ -258,6 +258,42 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
     host_box_free(box);
 }
 
+/* ---- what became of it ---- */
+
+struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed)
+{
+    struct run_outcome o = { .level = box->shape.level,
+                             .usage = box->usage,
+                             .setup_cpu_us = box->setup_cpu_us,
+                             .n_layers = box->n_layers };
+
+    memcpy(o.layers, box->layers, sizeof(o.layers));
+    if (box->setup_failed) {
+        o.end = RUN_FAILED;
+        o.err = box->setup_err;
+    } else if (box->answer && !box->forged && box->reported && box->end == END_EXITED) {
+        o.end = RUN_ANSWERED;
+        o.answer = box->answer;
+        o.is_rejection = box->is_rejection;
+        o.status = box->status;
+    } else if (was_killed) { /* whatever it said, it had not ended */
+        o.end = RUN_KILLED;
+    } else if (box->reported && box->end == END_LIMIT) {
+        o.end = RUN_LIMIT;
+        o.sample = box->sample;
+    } else if (box->reported && box->end == END_LATE) {
+        o.end = RUN_LATE;
+    } else if (box->forged || box->answer) { /* or it said that it had ended, and had not */
+        o.end = RUN_ANSWERED;
+        o.answer = NULL;
+    } else {
+        o.end = RUN_EXITED;
+        /* Without a report, somebody on the host killed the box. */
+        o.status = box->reported && box->end == END_EXITED ? box->status : SIGKILL;
+    }
+    return o;
+}
+
 /* ---- life ---- */
 
 static int watch_fd(struct event_base *base, int fd, event_callback_fn fn, struct host_box *box,

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
+#include "backend/backend.h"
 #include "base/buf.h"
 #include "sandbox/box.h"
 #include "sandbox/compose.h"
@@ -88,6 +89,9 @@ int host_box_run(struct host_box *box, const json_t *program, int in,
 
 /* End it, and everything in it. `gone` follows. */
 void host_box_kill(struct host_box *box);
+
+/* What became of the run that it was given. `was_killed`: the engine had told it to end. */
+struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed);
 
 /* Free a box whose process is gone or never was. */
 void host_box_free(struct host_box *box);

@@ -15,7 +15,7 @@
 #include "backend/local.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +208,17 @@ static char *make_scratch(void)
     return NULL;
 }
 
+/* Init removes it; should it have been killed itself, something may be left in it. */
+static void scratch_remove(const char *path)
+{
+    auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (dir < 0)
+        return;
+    fd_empty_dir(dir);
+    (void)rmdir(path);
+}
+
 static int order_box(struct local *l, struct host_box *box, const struct box_far *far,
                      struct gb_err *err)
 {
@@ -270,7 +281,7 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     gb_closep(&far.err);
     if (r < 0) {
         if (box->scratch)
-            (void)rmdir(box->scratch);
+            scratch_remove(box->scratch);
         host_box_free(box);
         return -1;
     }
@@ -439,38 +450,6 @@ static void on_output(void *data, struct host_box *box, int stream, const char *
         r->events.output(r->events.data, stream, bytes, len);
 }
 
-static struct run_outcome outcome_of(const struct run *r, const struct host_box *box)
-{
-    struct run_outcome o = { .level = box->shape.level,
-                             .usage = box->usage,
-                             .setup_cpu_us = box->setup_cpu_us };
-
-    if (box->setup_failed) {
-        o.end = RUN_FAILED;
-        o.err = box->setup_err;
-    } else if (box->answer && !box->forged && box->reported && box->end == END_EXITED) {
-        o.end = RUN_ANSWERED;
-        o.answer = box->answer;
-        o.is_rejection = box->is_rejection;
-        o.status = box->status;
-    } else if (r->killed) { /* whatever it said, it had not ended */
-        o.end = RUN_KILLED;
-    } else if (box->reported && box->end == END_LIMIT) {
-        o.end = RUN_LIMIT;
-        o.sample = box->sample;
-    } else if (box->reported && box->end == END_LATE) {
-        o.end = RUN_LATE;
-    } else if (box->forged || box->answer) { /* or it said that it had ended, and had not */
-        o.end = RUN_ANSWERED;
-        o.answer = NULL;
-    } else {
-        o.end = RUN_EXITED;
-        /* Without a report, somebody on the host killed the box. */
-        o.status = box->reported && box->end == END_EXITED ? box->status : SIGKILL;
-    }
-    return o;
-}
-
 /* Is it the host that says no, or only bad luck? */
 static bool is_refusal(const struct gb_err *err)
 {
@@ -525,10 +504,8 @@ static void on_ended(void *data, struct host_box *box)
         run_requeue(l, r);
         return; /* what happens next is decided when the box is gone */
     }
-    struct run_outcome o = outcome_of(r, box);
+    struct run_outcome o = host_box_outcome(box, r->killed);
 
-    memcpy(o.layers, box->layers, sizeof(o.layers));
-    o.n_layers = box->n_layers;
     if (l->cgroup >= 0) {
         o.layers[o.n_layers++] = "cgroup";
         if (o.end == RUN_EXITED && cgroup_was_oom(l->cgroup, box->number)) {
@@ -540,16 +517,22 @@ static void on_ended(void *data, struct host_box *box)
     (void)evtimer_add(l->on_pump, &at_once);
 }
 
+/* Forget a box that is no process any more, or never was one, and what the host kept for it. */
+static void box_forget(struct local *l, const struct host_box *box)
+{
+    box_remove(l, box);
+    if (l->cgroup >= 0)
+        cgroup_remove(l->cgroup, box->number);
+    if (box->scratch)
+        scratch_remove(box->scratch);
+}
+
 /* Free a box that never became a process. */
 static void unborn_free(struct local *l, struct host_box *box)
 {
     struct run *r = box->run;
 
-    box_remove(l, box);
-    if (l->cgroup >= 0)
-        cgroup_remove(l->cgroup, box->number);
-    if (box->scratch)
-        (void)rmdir(box->scratch);
+    box_forget(l, box);
     host_box_free(box);
     if (r)
         run_requeue(l, r);
@@ -559,11 +542,7 @@ static void on_gone(void *data, struct host_box *box)
 {
     struct local *l = data;
 
-    box_remove(l, box);
-    if (l->cgroup >= 0)
-        cgroup_remove(l->cgroup, box->number);
-    if (box->scratch) /* init removed it, unless it was killed itself */
-        (void)rmdir(box->scratch);
+    box_forget(l, box);
     /* Without a word why: its zygote may have been killed, or the host be short of memory. What it
      * was made for waits in the queue and has not begun, so another is made, a few times. */
     if (!box->is_ready && !box->setup_failed && !box->killed && ++l->mishaps >= MISHAPS_MAX) {
