@@ -15,30 +15,24 @@
 #include "backend/local.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backend/box.h"
-#include "backend/plans.h"
+#include "backend/order.h"
 #include "backend/program.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
-#include "python/protocol.h"
-#include "python/zygote.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/explain.h"
 
 enum {
     SMALL_PROGRAM = 64 << 10,
-    PLAN_MAX = 1 << 20,
     MAKING_MAX = 4,   /* boxes being set up at once */
     ATTEMPTS_MAX = 3, /* boxes that may fail to take one request */
     MISHAPS_MAX = 8,  /* boxes in a row that may be lost before they were ready */
@@ -195,69 +189,9 @@ static void box_remove(struct local *l, const struct host_box *box)
     }
 }
 
-static char *make_scratch(void)
-{
-    const char *tmp = getenv("TMPDIR");
-    char *path = NULL;
-
-    if (asprintf(&path, "%s/glovebox-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp") < 0)
-        return NULL;
-    if (mkdtemp(path))
-        return path;
-    free(path);
-    return NULL;
-}
-
-/* Init removes it; should it have been killed itself, something may be left in it. */
-static void scratch_remove(const char *path)
-{
-    auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (dir < 0)
-        return;
-    fd_empty_dir(dir);
-    (void)rmdir(path);
-}
-
-static int order_box(struct local *l, struct host_box *box, const struct box_far *far,
-                     struct gb_err *err)
-{
-    struct composed *c = plans_get(&l->plans, &box->shape, box->scratch, l->info, err);
-    struct gb_buf packed;
-    auto_close int plan = -1, procs = -1;
-
-    if (!c)
-        return -1;
-    if (c->plan.change_ids)
-        c->plan.outside_uid = c->plan.outside_gid = plan_outside_id(box->number);
-    box->n_layers = plan_layers(&c->plan, box->layers);
-    gb_buf_init(&packed, PLAN_MAX);
-    if (plan_pack(&c->plan, &packed, err) == 0) {
-        plan = fd_sealed("glovebox-plan", packed.data, packed.len);
-        if (plan < 0)
-            (void)gb_fail(err, GB_E_SYSTEM, -plan, "packing the plan");
-    }
-    size_t len = packed.len;
-    gb_buf_done(&packed);
-    if (plan >= 0 && l->cgroup >= 0) {
-        procs = cgroup_make(l->cgroup, box->number, &box->shape.limits, err);
-    }
-    if (plan < 0 || (l->cgroup >= 0 && procs < 0))
-        return -1;
-    int fds[ORDER_FDS] = {
-        [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
-        [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer,
-        [ORDER_CGROUP] = procs
-    };
-    int r =
-        zygote_order(l->zygote, box->number, len, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP, err);
-    if (r < 0 && procs >= 0)
-        cgroup_remove(l->cgroup, box->number);
-    return r;
-}
-
 static int box_make(struct local *l, const struct box_shape *shape, struct gb_err *err)
 {
+    struct order_means means = { l->zygote, &l->plans, l->info, l->cgroup };
     struct host_box *box;
     struct box_far far;
     int r;
@@ -267,13 +201,13 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     box->number = ++l->n_boxes;
     box->shape = *shape;
     if (shape->level < LEVEL_NAMESPACES) {
-        box->scratch = make_scratch();
+        box->scratch = scratch_make();
         r = box->scratch ? 0 : gb_fail(err, GB_E_SYSTEM, errno, "making a scratch directory");
     } else {
         r = 0;
     }
     if (r == 0)
-        r = order_box(l, box, &far, err);
+        r = order_place(&means, box, &far, err);
     gb_closep(&far.ctl);
     gb_closep(&far.chan);
     gb_closep(&far.answer);

@@ -1,0 +1,74 @@
+#include "backend/order.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/own.h"
+#include "python/protocol.h"
+#include "sandbox/cgroup.h"
+
+enum {
+    PLAN_MAX = 1 << 20
+};
+
+char *scratch_make(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *path = NULL;
+
+    if (asprintf(&path, "%s/glovebox-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp") < 0)
+        return NULL;
+    if (mkdtemp(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+void scratch_remove(const char *path)
+{
+    auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (dir < 0)
+        return;
+    fd_empty_dir(dir);
+    (void)rmdir(path);
+}
+
+int order_place(const struct order_means *m, struct host_box *box, const struct box_far *far,
+                struct gb_err *err)
+{
+    struct composed *c = plans_get(m->plans, &box->shape, box->scratch, m->info, err);
+    struct gb_buf packed;
+    auto_close int plan = -1, procs = -1;
+
+    if (!c)
+        return -1;
+    if (c->plan.change_ids)
+        c->plan.outside_uid = c->plan.outside_gid = plan_outside_id(box->number);
+    box->n_layers = plan_layers(&c->plan, box->layers);
+    gb_buf_init(&packed, PLAN_MAX);
+    if (plan_pack(&c->plan, &packed, err) == 0) {
+        plan = fd_sealed("glovebox-plan", packed.data, packed.len);
+        if (plan < 0)
+            (void)gb_fail(err, GB_E_SYSTEM, -plan, "packing the plan");
+    }
+    size_t len = packed.len;
+    gb_buf_done(&packed);
+    if (plan >= 0 && m->cgroup >= 0)
+        procs = cgroup_make(m->cgroup, box->number, &box->shape.limits, err);
+    if (plan < 0 || (m->cgroup >= 0 && procs < 0))
+        return -1;
+    int fds[ORDER_FDS] = {
+        [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
+        [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer,
+        [ORDER_CGROUP] = procs
+    };
+    int r =
+        zygote_order(m->zygote, box->number, len, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP, err);
+    if (r < 0 && procs >= 0)
+        cgroup_remove(m->cgroup, box->number);
+    return r;
+}

@@ -1,0 +1,23 @@
+#pragma once
+/* Ordering a box from the zygote: its plan, its control group, its scratch directory. */
+#include "backend/box.h"
+#include "backend/plans.h"
+#include "python/zygote.h"
+
+/* What it takes; all borrowed. */
+struct order_means {
+    struct zygote *zygote;
+    struct plans *plans;
+    const json_t *info; /* what the zygote told of itself */
+    int cgroup;         /* directory for the boxes' control groups, or -1 */
+};
+
+/* Order the box. Its far ends are sent, not taken. */
+int order_place(const struct order_means *m, struct host_box *box, const struct box_far *far,
+                struct gb_err *err) gb_nodiscard;
+
+/* A host directory for a box without a private root, which the caller frees; NULL with errno. */
+char *scratch_make(void);
+
+/* Remove it. Init does so too; should it have been killed itself, something may be left. */
+void scratch_remove(const char *path);
