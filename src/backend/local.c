@@ -226,11 +226,13 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
 
 /* ---- matching runs and boxes ---- */
 
+/* Only among those that are born: should the zygote die before it has told us of a box, the box is
+ * given up, and a program that had been sent to it might have begun. */
 static struct host_box *find_box(const struct local *l, enum box_state state,
                                  const struct box_shape *shape)
 {
     for (struct host_box *box = l->boxes; box; box = box->next)
-        if (box->state == state && !box->run && shape_same(&box->shape, shape))
+        if (box->pid > 0 && box->state == state && !box->run && shape_same(&box->shape, shape))
             return box;
     return NULL;
 }
@@ -525,8 +527,10 @@ static void on_box(void *data, uint64_t number, pid_t pid, int pidfd, const stru
     }
     if (pid > 0 && pidfd < 0) /* lost on the way, for want of descriptors */
         pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (pid > 0 && pidfd >= 0 && host_box_born(box, pid, pidfd, &ignored) == 0)
+    if (pid > 0 && pidfd >= 0 && host_box_born(box, pid, pidfd, &ignored) == 0) {
+        assign_waiting(l);
         return; /* its end will be seen like any other */
+    }
     struct box_shape shape = box->shape;
     unborn_free(l, box);
     if (err->code == GB_OK)
