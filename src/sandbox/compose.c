@@ -253,17 +253,18 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
 }
 
 /* RLIMIT_NPROC counts all that a user runs in a user namespace. In one of the box's own, or as a
- * user of its own, that is the box; otherwise the watcher counts, and this is only a stop for a
- * fork bomb between two looks. */
+ * user of its own, that is the box; otherwise the watcher counts, and this, beside what the user
+ * runs already, is only a stop for a fork bomb between two looks: few enough that the watcher still
+ * gets its turn among them. */
 static uint64_t process_rlimit(const struct plan *p, uint64_t processes)
 {
     enum {
-        SLACK = 4096
+        SLACK = 256
     };
 
     if (p->level == LEVEL_NAMESPACES)
         return processes + 1; /* init */
-    return p->change_ids ? processes : processes + SLACK;
+    return plan_shares_user(p) ? processes + SLACK : processes;
 }
 
 static void compose_limits(struct builder *b, const struct plan_limits *limits)

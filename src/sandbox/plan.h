@@ -103,6 +103,12 @@ struct plan {
     size_t seccomp_bytes;
 };
 
+/* Does the guest run as the very user that the kernel counts the engine's other processes for? */
+static inline bool plan_shares_user(const struct plan *plan)
+{
+    return plan->level < LEVEL_NAMESPACES && !plan->change_ids;
+}
+
 /* Write the plan to `out`. */
 int plan_pack(const struct plan *plan, struct gb_buf *out, struct gb_err *err) gb_nodiscard;
 

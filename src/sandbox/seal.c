@@ -1,14 +1,18 @@
 #include "sandbox/seal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox/landlock.h"
@@ -47,6 +51,57 @@ int seal_privileges(struct gb_err *err)
     return 0;
 }
 
+/* ---- resource limits ---- */
+
+/* What the kernel charges to this user, as far as /proc shows it. */
+static uint64_t tasks_of_user(void)
+{
+    DIR *dir = opendir("/proc");
+    uint64_t tasks = 0;
+
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+        char path[64];
+        struct stat st;
+
+        (void)snprintf(path, sizeof(path), "%.20s/task", e->d_name);
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && fstatat(dirfd(dir), path, &st, 0) == 0 &&
+            st.st_uid == getuid())
+            tasks += st.st_nlink - 2; /* a directory a thread, and two that every directory has */
+    }
+    if (dir)
+        (void)closedir(dir);
+    return tasks;
+}
+
+static bool may_fork(void)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0)
+        _exit(0);
+    return pid > 0 && waitpid(pid, NULL, 0) == pid;
+}
+
+/* The limit counts from what the user runs already. A container shows only its own part of that, so
+ * the kernel is asked whether one more is allowed, and the guess doubled until it is. */
+static int set_shared_nproc(rlim_t extra, rlim_t max, struct gb_err *err)
+{
+    enum {
+        BASE_MAX = 1 << 22 /* there are no more process ids than that */
+    };
+    rlim_t want, base = tasks_of_user();
+
+    do {
+        want = base + extra < max ? base + extra : max;
+        if (setrlimit(RLIMIT_NPROC, &(struct rlimit){ want, max }) < 0)
+            return gb_fail(err, GB_E_NO_ISOLATION, errno, "limiting processes");
+        base = base == 0 ? extra : base * 2;
+    } while (!may_fork() && want < max && base < BASE_MAX);
+    if (setrlimit(RLIMIT_NPROC, &(struct rlimit){ want, want }) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "limiting processes");
+    return 0;
+}
+
 int seal_rlimits(const struct plan *plan, struct gb_err *err)
 {
     for (size_t i = 0; i < plan->n_rlimits; i++) {
@@ -57,6 +112,11 @@ int seal_rlimits(const struct plan *plan, struct gb_err *err)
         /* A host that already holds us to less is obeyed. */
         if (getrlimit(what, &now) < 0)
             return gb_fail(err, GB_E_SYSTEM, errno, "asking for resource limit %d", (int)what);
+        if (what == RLIMIT_NPROC && plan_shares_user(plan)) {
+            if (set_shared_nproc(want.rlim_cur, now.rlim_max, err) < 0)
+                return -1;
+            continue;
+        }
         if (now.rlim_max < want.rlim_max)
             want.rlim_cur = want.rlim_max = now.rlim_max;
         if (what == RLIMIT_CPU && want.rlim_max < now.rlim_max)

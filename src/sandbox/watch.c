@@ -345,7 +345,10 @@ static enum watch_limit passed(const struct plan_watch *limits, const struct wat
 struct watch_sample watch_look(const struct plan_watch *limits, int proc, int scratch)
 {
     static pid_t tree[TREE_MAX]; /* only ever used by a box's single first process */
-    size_t n = watch_descendants(proc, getpid(), tree, TREE_MAX);
+    /* order: one more than are allowed is enough to know. A fork bomb grows while it is counted. */
+    size_t max = limits->processes == 0 || limits->processes >= TREE_MAX ? TREE_MAX
+                                                                         : limits->processes + 1;
+    size_t n = watch_descendants(proc, getpid(), tree, max);
     struct watch_sample s = { .processes = 0 };
     struct usage u = { 0 };
     struct charge charge = { 0 };
