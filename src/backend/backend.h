@@ -6,9 +6,9 @@
 #include <event2/event.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <sys/resource.h>
 
 #include "base/err.h"
+#include "sandbox/box.h"
 #include "sandbox/compose.h"
 #include "sandbox/watch.h"
 
@@ -50,7 +50,7 @@ struct run_outcome {
     enum plan_level level;
     const char *layers[PLAN_LAYERS_MAX];
     size_t n_layers;
-    struct rusage usage;
+    struct box_usage usage;
     int64_t setup_cpu_us; /* of it, what the box had used before it saw the code */
     int64_t started_us;   /* when the code went into the box; 0 if it never did */
     int64_t ended_us;     /* when its last process was gone */

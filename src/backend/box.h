@@ -3,7 +3,6 @@
 #include <event2/event.h>
 #include <jansson.h>
 #include <stdbool.h>
-#include <sys/resource.h>
 
 #include "backend/backend.h"
 #include "base/buf.h"
@@ -61,7 +60,7 @@ struct host_box {
     json_t *answer;
     uint64_t token;    /* what a rejection must know */
     bool is_rejection; /* and did */
-    struct rusage usage;
+    struct box_usage usage;
     int64_t setup_cpu_us;
     struct plan_watch watch;
     uint64_t timeout_ms;

@@ -4,6 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *describe(int sys)
+{
+#ifdef __GLIBC__
+    return strerrordesc_np(sys); /* its strerror() may allocate, or clash with another thread's */
+#else
+    return strerror(sys);
+#endif
+}
+
 void gb_err_set(struct gb_err *err, enum gb_code code, int sys, const char *fmt, ...)
 {
     va_list ap;
@@ -14,7 +23,7 @@ void gb_err_set(struct gb_err *err, enum gb_code code, int sys, const char *fmt,
     n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
     va_end(ap);
     if (sys != 0 && n >= 0 && (size_t)n < sizeof(err->msg))
-        (void)snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", strerrordesc_np(sys));
+        (void)snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", describe(sys));
 }
 
 void gb_err_hint(struct gb_err *err, const char *fmt, ...)

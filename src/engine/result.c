@@ -196,8 +196,7 @@ static void collect_forged(struct gb_job *job, const struct run_outcome *o)
 
 static void collect_signal(struct gb_job *job, const struct run_outcome *o, int sig)
 {
-    uint64_t cpu_ms =
-        (uint64_t)o->usage.ru_utime.tv_sec * 1000 + (uint64_t)o->usage.ru_stime.tv_sec * 1000;
+    uint64_t cpu_ms = (uint64_t)o->usage.cpu_us / 1000;
     uint64_t limit_ms = job->request.settings.cpu_ms;
     char text[96];
 
@@ -287,9 +286,7 @@ static json_t *ms(double us)
 
 static void collect_usage(struct gb_job *job, const struct run_outcome *o)
 {
-    const struct rusage *u = &o->usage;
-    double cpu = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e6 +
-                 (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) - (double)o->setup_cpu_us;
+    double cpu = (double)(o->usage.cpu_us - o->setup_cpu_us);
     int64_t wall = o->started_us ? o->ended_us - o->started_us : 0;
     json_int_t check = json_integer_value(json_object_get(o->answer, "check_us"));
 
@@ -297,7 +294,7 @@ static void collect_usage(struct gb_job *job, const struct run_outcome *o)
         check = 0;
     set(job, "usage",
         json_pack("{s:o,s:o,s:I}", "wall_ms", ms((double)wall), "cpu_ms", ms(cpu), "max_rss_kb",
-                  (json_int_t)u->ru_maxrss));
+                  (json_int_t)o->usage.max_rss_kb));
     set(job, "timings",
         json_pack("{s:o,s:o,s:o,s:o}", "check_ms", ms((double)check), "start_ms",
                   ms(o->started_us ? (double)(o->started_us - job->admitted_us) : 0), "run_ms",

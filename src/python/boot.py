@@ -15,4 +15,4 @@ _glovebox.serve(3, {
     "executable": sys.executable,
     "prefixes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
     "path": sys.path,
-}, sys.argv[2] == "warm")
+}, sys.argv[2] == "warm", sys.argv[1] + "/glovebox-init")

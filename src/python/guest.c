@@ -45,6 +45,9 @@ enum {
     TRACEBACK_MAX = 64 << 10,
 };
 
+/* The first tree of an interpreter is dear: it makes a type for each kind of node. */
+static bool has_made_tree;
+
 /* The compiled runtime's namespace; made once in the zygote, inherited by every guest. */
 static PyObject *runtime;
 
@@ -82,7 +85,7 @@ static PyObject *runtime_get(const char *name)
     return PyDict_GetItemString(runtime, name);
 }
 
-int guest_prepare(void)
+int guest_compile_runtime(void)
 {
     return runtime_get("finish") ? 0 : -1;
 }
@@ -150,6 +153,7 @@ static int compile_program(struct guest *g, PyObject *source)
     PyObject *tree = compile_any(source, g->filename, "exec", ONLY_AST | TOP_LEVEL_AWAIT);
     PyObject *last = tree ? split_last(tree) : NULL;
 
+    has_made_tree = true;
     if (tree && !PyErr_Occurred())
         g->body = compile_any(tree, g->filename, "exec", TOP_LEVEL_AWAIT);
     if (g->body && last)
@@ -691,14 +695,21 @@ static bool is_readable(int fd)
     return poll(&p, 1, 0) > 0;
 }
 
+void guest_prepare(const struct box_fds *fds)
+{
+    (void)fds;
+    PyOS_AfterFork_Child();
+    reseed();
+    listen_for_the_end();
+    if (!has_made_tree && guest_run_bare(FIRST_TREE) < 0) /* a cold zygote left that to us */
+        PyErr_Clear();
+}
+
 void guest_main(const struct box_fds *fds)
 {
     struct guest g = { .exit_code = 0 };
 
-    PyOS_AfterFork_Child();
-    reseed();
     add_workspace();
-    listen_for_the_end();
     bool is_awaited = is_readable(fds->chan);
 
     if (!is_awaited)

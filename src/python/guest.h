@@ -3,14 +3,19 @@
 
 struct box_fds;
 
-/* Bring a freshly forked interpreter back into order, wait for one request, run it, answer,
- * and exit. Runs sealed. */
+/* Bring a freshly forked interpreter back into order. Our own code only: it is not sealed yet. */
+void guest_prepare(const struct box_fds *fds);
+
+/* Wait for one request, run it, answer, and exit. Runs sealed. */
 void guest_main(const struct box_fds *fds);
 
 /* Compile what guests need of Python (runtime.py) once, before they are forked. Returns 0, or -1
  * with a Python exception. */
-int guest_prepare(void);
+int guest_compile_runtime(void);
 
-/* Parse, compile and run `code` in a fresh namespace as a guest would, and give it up. For
- * measuring what a bare fork costs. Returns 0, or -1 with a Python exception. */
+/* Makes the interpreter's first tree, when run. */
+#define FIRST_TREE "x = 1\nx"
+
+/* Parse, compile and run `code` in a fresh namespace as a guest would, and give it up. Returns 0,
+ * or -1 with a Python exception. */
 int guest_run_bare(const char *code);

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -84,7 +85,7 @@ static int greet(int sock, PyObject *info, int threads)
     return fd_send(sock, text, sizeof(head) + len, NULL, 0);
 }
 
-static int make_box(const struct zygote_order *order, const int *fds, size_t n,
+static int make_box(const struct zygote_order *order, int init, const int *fds, size_t n,
                     struct zygote_reply *reply)
 {
     struct plan *plan = malloc(sizeof(*plan));
@@ -95,7 +96,10 @@ static int make_box(const struct zygote_order *order, const int *fds, size_t n,
                                       .answer = fds[ORDER_ANSWER],
                                       .out = fds[ORDER_OUT],
                                       .cgroup = n > ORDER_CGROUP ? fds[ORDER_CGROUP] : -1,
-                                      .err = fds[ORDER_ERR] },
+                                      .err = fds[ORDER_ERR],
+                                      .plan = fds[ORDER_PLAN],
+                                      .init = init },
+                             .prepare = guest_prepare,
                              .guest = guest_main };
     int pidfd = -1, r = -1;
 
@@ -115,7 +119,7 @@ static int make_box(const struct zygote_order *order, const int *fds, size_t n,
 }
 
 /* One order. Returns false when the engine is gone. */
-static bool serve_one(int sock)
+static bool serve_one(int sock, int init)
 {
     struct zygote_order order;
     struct zygote_reply reply = { .kind = ZYGOTE_BOX };
@@ -126,7 +130,7 @@ static bool serve_one(int sock)
 
     if (len == (ssize_t)sizeof(order) && n >= ORDER_CGROUP) {
         reply.number = order.number;
-        pidfd = make_box(&order, fds, n, &reply);
+        pidfd = make_box(&order, init, fds, n, &reply);
     }
     for (size_t i = 0; len > 0 && i < n; i++)
         (void)close(fds[i]);
@@ -138,26 +142,30 @@ static bool serve_one(int sock)
     return e == 0;
 }
 
-/* serve(sock, info, warm): greet, then make boxes. Never returns. */
+/* serve(sock, info, warm, init): greet, then make boxes. Never returns. */
 static PyObject *zygote_serve(PyObject *self, PyObject *args)
 {
-    int sock, warm;
+    int sock, warm, init;
+    const char *init_path;
     PyObject *info;
 
     (void)self;
-    if (!PyArg_ParseTuple(args, "iOp", &sock, &info, &warm))
+    if (!PyArg_ParseTuple(args, "iOps", &sock, &info, &warm, &init_path))
         return NULL;
+    init = open(init_path, O_PATH | O_CLOEXEC);
+    if (init < 0)
+        return PyErr_SetFromErrnoWithFilename(PyExc_OSError, init_path);
     (void)prctl(PR_SET_NAME, "glovebox-zygote", 0, 0, 0);
-    if (warm && (guest_prepare() < 0 || freeze() < 0))
+    if (warm && (guest_compile_runtime() < 0 || freeze() < 0))
         return NULL;
     bool greeted = greet(sock, info, settle_threads()) == 0;
 
-    /* While the engine makes its plan: the first tree of an interpreter is dear, and every guest
-     * inherits what it leaves. */
-    if (greeted && guest_run_bare("x = 1\nx") < 0)
+    /* While the engine makes its plan: every guest inherits what this leaves. Where there will be
+     * but one, it does so itself, while its box is built. */
+    if (greeted && warm && guest_run_bare(FIRST_TREE) < 0)
         PyErr_Clear();
     if (greeted)
-        while (serve_one(sock))
+        while (serve_one(sock, init))
             ;
     _exit(0);
 }
@@ -170,7 +178,7 @@ static PyObject *zygote_bench(PyObject *self, PyObject *args)
     PyObject *list = PyList_New(0);
 
     (void)self;
-    if (!list || !PyArg_ParseTuple(args, "is", &count, &code) || guest_prepare() < 0)
+    if (!list || !PyArg_ParseTuple(args, "is", &count, &code) || guest_compile_runtime() < 0)
         return NULL;
     for (int i = 0; i < count; i++) {
         int64_t began = clock_us();
@@ -192,7 +200,7 @@ static PyObject *zygote_bench(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    { "serve", zygote_serve, METH_VARARGS, "serve(sock, info, warm): be a zygote" },
+    { "serve", zygote_serve, METH_VARARGS, "serve(sock, info, warm, init): be a zygote" },
     { "bench", zygote_bench, METH_VARARGS, "bench(count, code): time bare forks" },
     { NULL, NULL, 0, NULL },
 };

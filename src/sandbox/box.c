@@ -1,24 +1,22 @@
 /*
  * How a box is made.
  *
- *   zygote ---clone(all namespaces, CLONE_PARENT)---> init ---fork---> guest
+ *   zygote ---clone(all namespaces, CLONE_VM, CLONE_PARENT)---> init ---fork---> guest
+ *                                                                |
+ *                                                               exec glovebox-init (init.c)
  *
- * init is cloned raw, so that one call makes every namespace and the box becomes the engine's
- * child. A raw clone leaves glibc's idea of the thread id stale, which init never asks for; the
- * guest comes from glibc's fork(), which sets it right and runs the fork handlers of every
- * library that is loaded.
+ * One clone makes every namespace, and the box becomes the engine's child. It does not copy the
+ * interpreter: the new process borrows the zygote's memory, forks the guest from it, and becomes
+ * a small program of its own. The zygote stands still meanwhile, so that only one of the two ever
+ * runs in that memory, and what the new process does in it is little: see enter().
  *
- * The order of steps is the security argument:
- *   1. the zygote maps the ids              (init waits for that)
- *   2. open the pieces of the host          as the engine's user
- *   3. become the box's user                never the host's root from here on
- *   4. build the private root, leave the host's
- *   5. loopback up, host name, resource limits
- *   6. no_new_privs, no capabilities
- *   7. Landlock, seccomp                    nothing above is possible any more
- *   8. fork the guest
- * Without namespaces, steps 1, 2 and 4 fall away, and init, which must be able to kill the guest
- * and to read /proc, stays outside the guest's Landlock domain: 7 then happens in the guest.
+ * The guest comes from glibc's fork(), which sets its thread id right and runs the fork handlers
+ * of every library that is loaded. It readies the interpreter while init builds the box around
+ * both; when init says so it seals itself, and only then does it ask for code:
+ *   1. close what the box was not given
+ *   2. become the box's user            never the host's root from here on
+ *   3. resource limits, no_new_privs, no capabilities
+ *   4. Landlock, seccomp                nothing above is possible any more
  *
  * A waiting box has done all of it. Nothing is left to do between a request and its code.
  */
@@ -26,131 +24,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
-#include <poll.h>
+#include <linux/capability.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/own.h"
 #include "sandbox/landlock.h"
-#include "sandbox/root.h"
 #include "sandbox/seal.h"
 
-/* ---- set-up ---- */
-
-static int loopback_up(struct gb_err *err)
+static void tell_failed(int ctl, const struct gb_err *err)
 {
-    auto_close int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+    struct box_event event = { .kind = BOX_FAILED, .err = *err };
 
-    if (sock < 0 || ioctl(sock, SIOCSIFFLAGS, &ifr) < 0)
-        return gb_fail(err, GB_E_NO_ISOLATION, errno, "bringing up the box's loopback");
-    return 0;
-}
-
-/* As little as a Unix socket may hold: what waits in sockets is memory that nobody counts. */
-static int bound_buffers(struct gb_err *err)
-{
-    static const char *const files[] = { "/proc/sys/net/ipv4/tcp_rmem",
-                                         "/proc/sys/net/ipv4/tcp_wmem" };
-
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        int e = fd_write_file_at(AT_FDCWD, files[i], "4096 65536 212992");
-        if (e < 0)
-            return gb_fail(err, GB_E_NO_ISOLATION, -e, "bounding %s of the box", files[i]);
-    }
-    return 0;
-}
-
-static int setup_namespaces(const struct plan *plan, struct gb_err *err)
-{
-    struct root_sources sources;
-
-    if (root_open_sources(plan, &sources, err) < 0 || seal_ids(plan, err) < 0 ||
-        root_enter(plan, &sources, err) < 0)
-        return -1;
-    if ((plan->namespaces & CLONE_NEWNET) != 0 && (loopback_up(err) < 0 || bound_buffers(err) < 0))
-        return -1;
-    if (sethostname(plan->hostname, strlen(plan->hostname)) < 0)
-        return gb_fail(err, GB_E_NO_ISOLATION, errno, "naming the box");
-    return 0;
-}
-
-/* A directory of the host for the guest to write in, made by init and removed by it. */
-static int setup_scratch(const struct plan *plan, struct gb_err *err)
-{
-    static const char *const parts[] = { "", "/workspace", "/tmp", "/home" };
-    char path[512];
-
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (snprintf(path, sizeof(path), "%s%s", plan->scratch, parts[i]) >= (int)sizeof(path))
-            return gb_fail(err, GB_E_SYSTEM, ENAMETOOLONG, "making %s", plan->scratch);
-        if (i > 0 && mkdir(path, 0700) < 0)
-            return gb_fail(err, GB_E_SYSTEM, errno, "making %s", path);
-        if (plan->change_ids && chown(path, plan->outside_uid, plan->outside_gid) < 0)
-            return gb_fail(err, GB_E_SYSTEM, errno, "giving %s to the box", path);
-    }
-    return 0;
-}
-
-static int setup_init(const struct plan *plan, struct gb_err *err)
-{
-    (void)prctl(PR_SET_NAME, "glovebox-init", 0, 0, 0);
-    /* order: before there is a guest, so that it never sees our memory or descriptors through
-     * /proc, whoever it may be; and before the filter, which forbids it. */
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    if (plan->level == LEVEL_NAMESPACES) {
-        if (setup_namespaces(plan, err) < 0 || seal_rlimits(plan, err) < 0 ||
-            seal_privileges(err) < 0 || seal_shut(plan, err) < 0)
-            return -1;
-        return 0;
-    }
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-        return gb_fail(err, GB_E_SYSTEM, errno, "becoming the box's reaper");
-    if (setup_scratch(plan, err) < 0)
-        return -1;
-    if (plan->level == LEVEL_LANDLOCK) {
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-            return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting no_new_privs");
-        return landlock_scope_signals(err);
-    }
-    return 0;
-}
-
-/* The guest's own share of the set-up, where init has to stay outside. */
-static int setup_guest(const struct plan *plan, struct gb_err *err)
-{
-    if (plan->level == LEVEL_NAMESPACES)
-        return 0;
-    if (setsid() < 0)
-        return gb_fail(err, GB_E_SYSTEM, errno, "making a session");
-    if (seal_ids(plan, err) < 0) /* not even unboxed is it the host's root */
-        return -1;
-    if (plan->level == LEVEL_NONE)
-        return 0;
-    if (seal_rlimits(plan, err) < 0 || seal_privileges(err) < 0)
-        return -1;
-    return seal_shut(plan, err);
+    (void)fd_send(ctl, &event, sizeof(event), NULL, 0);
 }
 
 /* ---- the guest ---- */
-
-static void tell(int ctl, const struct box_event *event)
-{
-    (void)fd_send(ctl, event, sizeof(*event), NULL, 0);
-}
 
 static int64_t cpu_us(void)
 {
@@ -164,227 +60,11 @@ void box_ready(int ctl)
 {
     struct box_event event = { .kind = BOX_READY, .cpu_us = cpu_us() };
 
-    tell(ctl, &event);
+    (void)fd_send(ctl, &event, sizeof(event), NULL, 0);
     (void)close(ctl);
 }
 
-static _Noreturn void guest_main(const struct box_spec *spec)
-{
-    const struct plan *plan = spec->plan;
-    struct box_event failed = { .kind = BOX_FAILED };
-    sigset_t none;
-
-    (void)prctl(PR_SET_NAME, "glovebox-guest", 0, 0, 0);
-    if (plan->level != LEVEL_NAMESPACES) {
-        /* Should init die all the same, nothing must be left behind by the guest itself. */
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    } else {
-        (void)setsid();
-    }
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    if (dup2(spec->fds.out, 1) < 0 || dup2(spec->fds.err, 2) < 0 ||
-        setup_guest(plan, &failed.err) < 0 || chdir(plan->workdir) < 0) {
-        if (failed.err.code == GB_OK)
-            gb_err_set(&failed.err, GB_E_SYSTEM, errno, "entering %s", plan->workdir);
-        tell(spec->fds.ctl, &failed);
-        _exit(1);
-    }
-    /* init is hidden; the guest may see itself. */
-    (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    (void)close(spec->fds.out);
-    (void)close(spec->fds.err);
-    spec->guest(&spec->fds);
-    _exit(1);
-}
-
-/* ---- init ---- */
-
-enum {
-    DEADLINE_GRACE_US = 250000
-};
-
-struct init {
-    const struct plan *plan;
-    int ctl;
-    int proc;    /* descriptor of /proc */
-    int scratch; /* of the box's host directory, or -1 */
-    pid_t guest;
-    bool watching;
-    struct plan_watch limits;
-    int64_t next_look_us;
-    int64_t deadline_us;
-};
-
-/* kill(-1) reaches exactly the box: its pid namespace, or its Landlock domain, and never init
- * itself. Nothing can fork away from under it, since the kernel holds the task list meanwhile.
- * Without either, walk the tree until it is empty. */
-static void kill_tree(const struct init *in)
-{
-    pid_t pids[256];
-
-    for (int round = 0; round < 4000; round++) {
-        pid_t pid = waitpid(-1, NULL, WNOHANG | __WALL);
-
-        if (pid < 0 && errno == ECHILD)
-            return; /* the usual case: the program left nothing behind */
-        if (in->plan->level >= LEVEL_LANDLOCK) {
-            (void)kill(-1, SIGKILL);
-        } else {
-            size_t n = watch_descendants(in->proc, getpid(), pids, ARRAY_LEN(pids));
-            for (size_t i = 0; i < n; i++)
-                (void)kill(pids[i], SIGKILL);
-        }
-        do
-            pid = waitpid(-1, NULL, WNOHANG | __WALL);
-        while (pid > 0);
-        if (pid < 0 && errno == ECHILD)
-            return;
-        (void)usleep(500);
-    }
-}
-
-/* Kill the rest, tell the engine, reap, clean up, go. The engine hears of it when nothing in the
- * box can run another instruction; taking down its memory and namespaces is slow, and nobody needs
- * to wait for that. */
-static _Noreturn void init_end(const struct init *in, struct box_event *event)
-{
-    if (in->plan->level >= LEVEL_LANDLOCK)
-        (void)kill(-1, SIGKILL);
-    /* One that is left is, as a rule, the one that lets the guest leave; more have used time that
-     * is to be accounted for. */
-    if (in->plan->level < LEVEL_LANDLOCK || event->end != END_EXITED ||
-        watch_children(in->proc, 2) > 1)
-        kill_tree(in);
-    event->kind = BOX_ENDED;
-    (void)getrusage(RUSAGE_CHILDREN, &event->usage);
-    tell(in->ctl, event);
-    if (in->plan->level < LEVEL_NAMESPACES) /* in a namespace the kernel reaps what we leave */
-        kill_tree(in);
-    if (in->scratch >= 0) {
-        fd_empty_dir(in->scratch);
-        (void)rmdir(in->plan->scratch);
-    }
-    _exit(0);
-}
-
-/* Let the program write what it still holds, for a moment. */
-static void hear_last_words(const struct init *in)
-{
-    enum {
-        ROUNDS = 10,
-        ROUND_US = 2000
-    };
-
-    if (!in->watching) /* it has hardly begun, or never ran */
-        return;
-    (void)kill(in->guest, BOX_LAST_WORDS_SIGNAL);
-    for (int i = 0; i < ROUNDS; i++) {
-        siginfo_t info = { 0 };
-        (void)usleep(ROUND_US);
-        if (waitid(P_PID, (id_t)in->guest, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-            info.si_pid == in->guest)
-            return;
-    }
-}
-
-/* The main process has been told to die, or was never seen to: its account is wanted too. */
-static void reap_guest(const struct init *in)
-{
-    (void)kill(in->guest, SIGKILL);
-    while (waitpid(in->guest, NULL, __WALL) < 0 && errno == EINTR)
-        ;
-}
-
-static void init_reap(const struct init *in)
-{
-    for (;;) {
-        struct box_event event = { .end = END_EXITED };
-        pid_t pid = waitpid(-1, &event.status, WNOHANG | __WALL);
-
-        if (pid <= 0)
-            return;
-        if (pid == in->guest)
-            init_end(in, &event);
-    }
-}
-
-/* The host program may be busy, or stopped, and not turn its loop: the clock runs all the same. */
-static void init_late(const struct init *in)
-{
-    struct box_event event = { .end = END_LATE };
-
-    hear_last_words(in);
-    reap_guest(in);
-    init_end(in, &event);
-}
-
-static void init_obey(struct init *in)
-{
-    struct box_order order;
-    ssize_t n = fd_recv(in->ctl, &order, sizeof(order), NULL, NULL);
-
-    if (n != (ssize_t)sizeof(order) || order.kind != BOX_WATCH) {
-        struct box_event event = { .end = END_TOLD };
-        if (n > 0)
-            hear_last_words(in);
-        reap_guest(in);
-        init_end(in, &event); /* the engine wants it, or is gone */
-    }
-    in->watching = true;
-    in->limits = order.limits;
-    in->next_look_us = clock_us();
-    in->deadline_us = clock_us() + (int64_t)order.timeout_ms * 1000 + DEADLINE_GRACE_US;
-}
-
-static void init_look(struct init *in)
-{
-    struct box_event event = { .end = END_LIMIT };
-
-    event.sample = watch_look(&in->limits, in->proc, in->scratch);
-    if (event.sample.hit == LIMIT_NONE) {
-        in->next_look_us = clock_us() + (int64_t)event.sample.next_ms * 1000;
-        return;
-    }
-    reap_guest(in);
-    init_end(in, &event);
-}
-
-static int init_timeout(const struct init *in)
-{
-    int64_t us;
-
-    if (!in->watching)
-        return -1;
-    us = (in->next_look_us < in->deadline_us ? in->next_look_us : in->deadline_us) - clock_us();
-    return us <= 0 ? 0 : (int)(us / 1000 + 1);
-}
-
-static _Noreturn void init_loop(struct init *in, int signals)
-{
-    struct pollfd fds[] = { { .fd = in->ctl, .events = POLLIN },
-                            { .fd = signals, .events = POLLIN } };
-
-    for (;;) {
-        struct signalfd_siginfo info;
-        int n = poll(fds, ARRAY_LEN(fds), init_timeout(in));
-
-        if (n < 0 && errno != EINTR)
-            _exit(1);
-        if (n > 0 && fds[1].revents != 0) {
-            (void)!read(signals, &info, sizeof(info));
-            init_reap(in);
-        }
-        if (n > 0 && fds[0].revents != 0)
-            init_obey(in);
-        if (in->watching && clock_us() >= in->deadline_us)
-            init_late(in);
-        if (in->watching && clock_us() >= in->next_look_us)
-            init_look(in);
-    }
-}
-
-/* Close everything that the zygote had open, but what the box was given. */
+/* Close everything that the zygote had open, and what preparing left, but what the box was given. */
 static void keep_only(const struct box_fds *fds)
 {
     int keep[] = { fds->ctl, fds->chan, fds->answer, fds->out, fds->err };
@@ -405,84 +85,155 @@ static void keep_only(const struct box_fds *fds)
     (void)syscall(SYS_close_range, low, ~0u, 0);
 }
 
-/* The zygote's standard error is the engine's to read and no box's to write. */
-static void detach_streams(void)
+/* Should init die all the same, nothing must be left behind by the guest itself. */
+static void die_with_init(const struct plan *plan)
 {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    for (int fd = 0; fd < 3; fd++)
-        if (null < 0 || dup2(null, fd) < 0)
-            (void)close(fd);
-    if (null > 2)
-        (void)close(null);
+    if (plan->level != LEVEL_NAMESPACES) /* there the kernel sees to it */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
-static _Noreturn void init_fail(const struct init *in, struct box_event *event)
+static int seal(const struct plan *plan, struct gb_err *err)
 {
-    event->kind = BOX_FAILED;
-    tell(in->ctl, event);
-    if (in->scratch >= 0)
-        fd_empty_dir(in->scratch);
+    if (seal_ids(plan, err) < 0) /* not even unboxed is it the host's root */
+        return -1;
+    if (plan->level == LEVEL_NONE)
+        return 0;
+    if (seal_rlimits(plan, err) < 0 || seal_privileges(err) < 0)
+        return -1;
+    die_with_init(plan); /* again: another user's process has forgotten it */
+    return seal_shut(plan, err);
+}
+
+static int take_place(const struct box_spec *spec, struct gb_err *err)
+{
+    if (setsid() < 0 || dup2(spec->fds.out, 1) < 0 || dup2(spec->fds.err, 2) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making a session");
+    if (seal(spec->plan, err) < 0)
+        return -1;
+    /* After the limits and the seal: the directory must be one that the guest can enter. */
+    if (chdir(spec->plan->workdir) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "entering %s", spec->plan->workdir);
+    return 0;
+}
+
+static _Noreturn void guest_main(const struct box_spec *spec, int ready)
+{
+    struct gb_err err = { 0 };
+    sigset_t none;
+    char byte;
+
+    (void)prctl(PR_SET_NAME, "glovebox-guest", 0, 0, 0);
+    die_with_init(spec->plan);
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    spec->prepare(&spec->fds);
+    if (fd_read_all(ready, &byte, 1) < 0)
+        _exit(1); /* the box could not be built, and init has said so */
+    keep_only(&spec->fds);
+    if (take_place(spec, &err) < 0) {
+        tell_failed(spec->fds.ctl, &err);
+        _exit(1);
+    }
+    /* init is hidden; the guest may see itself. */
+    (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    (void)close(spec->fds.out);
+    (void)close(spec->fds.err);
+    spec->guest(&spec->fds);
     _exit(1);
 }
 
-static _Noreturn void init_main(const struct box_spec *spec, int go)
+/* ---- becoming init ---- */
+
+/* The rights over the new namespaces would be lost when a program is executed by a user that is not
+ * root there. */
+static int keep_capabilities(struct gb_err *err)
 {
-    struct box_event event = { .kind = BOX_FAILED };
-    struct init in = { .plan = spec->plan, .ctl = spec->fds.ctl, .proc = -1, .scratch = -1 };
-    sigset_t child;
-    char byte;
-    int signals;
+    struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct data[2];
 
-    if (fd_read_all(go, &byte, 1) < 0)
-        _exit(1); /* the zygote could not map our ids, and has said so */
-    /* order: first, so that all that follows is counted there */
+    if (syscall(SYS_capget, &head, data) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "asking for capabilities");
+    data[0].inheritable = data[0].permitted;
+    data[1].inheritable = data[1].permitted;
+    if (syscall(SYS_capset, &head, data) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "keeping capabilities");
+    for (unsigned cap = 0; cap < 64; cap++)
+        if ((data[cap / 32].permitted & 1u << cap % 32) != 0 &&
+            prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+            return gb_fail(err, GB_E_SYSTEM, errno, "keeping capability %u", cap);
+    return 0;
+}
+
+/* What has to be so before there is a guest, since it is inherited. */
+static int before_guest(const struct box_spec *spec, struct gb_err *err)
+{
+    enum plan_level level = spec->plan->level;
+
     if (spec->fds.cgroup >= 0 && fd_write_all(spec->fds.cgroup, "0", 1) < 0) {
-        gb_err_set(&event.err, GB_E_SYSTEM, errno, "entering the box's control group");
-        gb_err_hint(&event.err, "the engine itself must run below the directory that was "
-                                "delegated");
-        init_fail(&in, &event);
+        (void)gb_fail(err, GB_E_SYSTEM, errno, "entering the box's control group");
+        return gb_fail_hint(err, "the engine itself must run below the directory that was "
+                                 "delegated");
     }
-    keep_only(&spec->fds);
-    detach_streams();
-    if (setup_init(spec->plan, &event.err) < 0)
-        init_fail(&in, &event);
+    if (level == LEVEL_NAMESPACES)
+        return 0;
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "becoming the box's reaper");
+    if (level != LEVEL_LANDLOCK)
+        return 0;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting no_new_privs");
+    return landlock_scope_signals(err);
+}
 
-    in.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (spec->plan->scratch[0])
-        in.scratch = open(spec->plan->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    (void)sigemptyset(&child);
-    (void)sigaddset(&child, SIGCHLD);
-    (void)sigprocmask(SIG_SETMASK, &child, NULL);
-    (void)signal(SIGCHLD, SIG_DFL);
-    signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (in.proc < 0 || signals < 0 || (spec->plan->scratch[0] && in.scratch < 0)) {
-        gb_err_set(&event.err, GB_E_SYSTEM, errno, "opening /proc");
-        init_fail(&in, &event);
-    }
+static void become_init(const struct box_spec *spec, int ready, pid_t guest, struct gb_err *err)
+{
+    int numbers[] = { spec->fds.ctl, spec->fds.plan, ready, guest };
+    char text[ARRAY_LEN(numbers)][16];
+    const char *argv[] = { "glovebox-init", text[0], text[1], text[2], text[3], NULL };
+    const char *env[] = { NULL };
 
-    in.guest = fork();
-    if (in.guest == 0) {
-        (void)close(signals);
-        (void)close(in.proc);
-        if (in.scratch >= 0)
-            (void)close(in.scratch);
-        guest_main(spec);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        (void)snprintf(text[i], sizeof(text[i]), "%d", numbers[i]);
+    if (spec->plan->level == LEVEL_NAMESPACES && keep_capabilities(err) < 0)
+        return;
+    (void)syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+    for (size_t i = 0; i < 3; i++)
+        (void)fcntl(numbers[i], F_SETFD, 0);
+    (void)syscall(SYS_execveat, spec->fds.init, "", argv, env, AT_EMPTY_PATH);
+    gb_err_set(err, GB_E_SYSTEM, errno, "executing glovebox-init");
+}
+
+struct entry {
+    const struct box_spec *spec;
+    int go[2];    /* a byte comes when the ids are mapped */
+    int ready[2]; /* and one when the box is built */
+};
+
+/* In the zygote's memory, on a lower part of its stack, while it stands still. Whatever this
+ * changes stays changed there. */
+static int enter(void *data)
+{
+    const struct entry *e = data;
+    struct gb_err err = { 0 };
+    pid_t guest = -1;
+    char byte;
+
+    (void)close(e->go[1]); /* so that we see when the zygote is gone */
+    if (fd_read_all(e->go[0], &byte, 1) < 0)
+        _exit(1); /* it is, or it could not map our ids, and has said so */
+    if (before_guest(e->spec, &err) == 0) {
+        guest = fork();
+        if (guest == 0) {
+            (void)close(e->ready[1]);
+            guest_main(e->spec, e->ready[0]);
+        }
+        if (guest < 0)
+            gb_err_set(&err, GB_E_SYSTEM, errno, "forking the guest");
+        else
+            become_init(e->spec, e->ready[1], guest, &err);
     }
-    if (in.guest < 0) {
-        gb_err_set(&event.err, GB_E_SYSTEM, errno, "forking the guest");
-        init_fail(&in, &event);
-    }
-    /* The interpreter's signal handlers are the guest's business; with none, the kernel drops
-     * whatever a guest sends to the first process of its namespace. */
-    for (int sig = 1; sig < NSIG; sig++)
-        if (sig != SIGCHLD)
-            (void)signal(sig, SIG_DFL);
-    (void)close(spec->fds.chan);
-    (void)close(spec->fds.answer);
-    (void)close(spec->fds.out);
-    (void)close(spec->fds.err);
-    init_loop(&in, signals);
+    tell_failed(e->spec->fds.ctl, &err);
+    _exit(1);
 }
 
 /* ---- the zygote's side ---- */
@@ -519,12 +270,35 @@ static int clone_failed(const struct plan *plan, int e, struct gb_err *err)
                              "needs no namespaces");
 }
 
+/* Until the new process has left our memory: the kernel clears the word then, and wakes us. */
+static void stand_still(const pid_t *word)
+{
+    pid_t pid;
+
+    while ((pid = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != 0)
+        (void)syscall(SYS_futex, word, FUTEX_WAIT, pid, NULL, NULL, 0);
+}
+
+static int start(pid_t pid, const struct plan *plan, int go, struct gb_err *err)
+{
+    if ((plan->namespaces & CLONE_NEWUSER) != 0 && map_ids(pid, plan, err) < 0)
+        return -1;
+    if (fd_write_all(go, "", 1) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "starting a box");
+    return 0;
+}
+
 int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err)
 {
-    auto_close int pidfd = -1, go_read = -1, go_write = -1;
-    unsigned long flags = CLONE_PARENT | CLONE_PIDFD | SIGCHLD | spec->plan->namespaces;
-    int go[2];
-    long pid;
+    enum {
+        ROOM = 256 << 10 /* of stack for what we do until the new process has left */
+    };
+    /* clone, not clone3: containers hide the latter, since a filter cannot see its flags. */
+    unsigned long flags = CLONE_VM | CLONE_PARENT | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD |
+                          spec->plan->namespaces;
+    auto_close int pidfd = -1, go_read = -1, go_write = -1, ready_read = -1, ready_write = -1;
+    int go[2], ready[2], r;
+    pid_t pid, inside = 1; /* the word: not zero until the kernel says so */
 
     *ret_pid = 0;
     *ret_pidfd = -1;
@@ -532,21 +306,24 @@ int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struc
         return gb_fail(err, GB_E_SYSTEM, errno, "making a pipe");
     go_read = go[0];
     go_write = go[1];
+    if (pipe2(ready, O_CLOEXEC) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making a pipe");
+    ready_read = ready[0];
+    ready_write = ready[1];
 
-    /* clone, not clone3: containers hide the latter, since a filter cannot see its flags. The
-     * third argument is where the pidfd goes. */
-    pid = syscall(SYS_clone, flags, NULL, &pidfd, NULL, 0UL);
+    struct entry entry = { .spec = spec,
+                           .go = { go_read, go_write },
+                           .ready = { ready_read, ready_write } };
+    char *stack = (char *)__builtin_frame_address(0) - ROOM;
+
+    pid = clone(enter, stack - (uintptr_t)stack % 16, (int)flags, &entry, &pidfd, NULL, &inside);
     if (pid < 0)
         return clone_failed(spec->plan, errno, err);
-    if (pid == 0) {
-        (void)close(go_write);
-        init_main(spec, go_read);
-    }
-    *ret_pid = (pid_t)pid;
+    *ret_pid = pid;
     *ret_pidfd = take_fd(&pidfd);
-    if ((spec->plan->namespaces & CLONE_NEWUSER) != 0 && map_ids((pid_t)pid, spec->plan, err) < 0)
-        return -1; /* closing the pipe ends the box */
-    if (fd_write_all(go_write, "", 1) < 0)
-        return gb_fail(err, GB_E_SYSTEM, errno, "starting a box");
-    return 0;
+    r = start(pid, spec->plan, go_write, err);
+    if (r < 0)
+        (void)close(take_fd(&go_write)); /* ends the box */
+    stand_still(&inside);
+    return r;
 }

@@ -2,10 +2,9 @@
 /*
  * A box: one contained process tree.
  *
- * Its first process ("init") sets it up, starts the guest, reaps, watches, and ends with the
- * engine. The guest is our own code until it has read a request.
+ * Its first process ("init", init.c) sets it up, watches, reaps, and ends with the engine. The
+ * guest is our own code until it has read a request.
  */
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "sandbox/plan.h"
@@ -25,6 +24,13 @@ enum box_end {
     END_LATE    /* its time was up, and the engine did not say so: it is busy elsewhere */
 };
 
+/* Of all that ran in the box, by the kernel's count. No type of a C library: init has another one
+ * than the engine. */
+struct box_usage {
+    int64_t cpu_us;
+    int64_t max_rss_kb;
+};
+
 struct box_event {
     enum box_event_kind kind;
     int64_t cpu_us;    /* with BOX_READY: what the guest had used by then */
@@ -32,7 +38,7 @@ struct box_event {
     enum box_end end;  /* and what follows, with BOX_ENDED */
     int status;
     struct watch_sample sample;
-    struct rusage usage; /* of all that ran in the box, by the kernel's count */
+    struct box_usage usage;
 };
 
 /* What the engine tells init. End of file on the socket means: die, and take everything along. */
@@ -60,13 +66,17 @@ struct box_fds {
     int answer; /* the pipe that it answers on */
     int out, err;
     int cgroup; /* cgroup.procs of the box's control group, or -1 */
+    int plan;   /* a memory file with the packed plan */
+    int init;   /* the program glovebox-init */
 };
 
 struct box_spec {
     const struct plan *plan;
     struct box_fds fds;
-    /* Runs in the guest, sealed, with 0, 1, 2 in place and ctl, chan and answer open. Says box_ready() when it is ready to read
-     * a request. Must not return. */
+    /* Runs in the guest first of all, before it is sealed: what makes a copy of the zygote ready. */
+    void (*prepare)(const struct box_fds *fds);
+    /* Runs in the guest, sealed, with 0, 1, 2 in place and ctl, chan and answer open. Says
+     * box_ready() when it is ready to read a request. Must not return. */
     void (*guest)(const struct box_fds *fds);
 };
 

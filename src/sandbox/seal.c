@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -53,6 +55,12 @@ int seal_privileges(struct gb_err *err)
 
 /* ---- resource limits ---- */
 
+/* The raw call: C libraries disagree about the type of a resource's number. */
+static int rlimit(int what, const struct rlimit *want, struct rlimit *ret_old)
+{
+    return (int)syscall(SYS_prlimit64, 0, what, want, ret_old);
+}
+
 /* What the kernel charges to this user, as far as /proc shows it. */
 static uint64_t tasks_of_user(void)
 {
@@ -93,11 +101,11 @@ static int set_shared_nproc(rlim_t extra, rlim_t max, struct gb_err *err)
 
     do {
         want = base + extra < max ? base + extra : max;
-        if (setrlimit(RLIMIT_NPROC, &(struct rlimit){ want, max }) < 0)
+        if (rlimit(RLIMIT_NPROC, &(struct rlimit){ want, max }, NULL) < 0)
             return gb_fail(err, GB_E_NO_ISOLATION, errno, "limiting processes");
         base = base == 0 ? extra : base * 2;
     } while (!may_fork() && want < max && base < BASE_MAX);
-    if (setrlimit(RLIMIT_NPROC, &(struct rlimit){ want, want }) < 0)
+    if (rlimit(RLIMIT_NPROC, &(struct rlimit){ want, want }, NULL) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "limiting processes");
     return 0;
 }
@@ -107,11 +115,11 @@ int seal_rlimits(const struct plan *plan, struct gb_err *err)
     for (size_t i = 0; i < plan->n_rlimits; i++) {
         struct rlimit now,
             want = { .rlim_cur = plan->rlimits[i].value, .rlim_max = plan->rlimits[i].value };
-        __rlimit_resource_t what = (__rlimit_resource_t)plan->rlimits[i].resource;
+        int what = plan->rlimits[i].resource;
 
         /* A host that already holds us to less is obeyed. */
-        if (getrlimit(what, &now) < 0)
-            return gb_fail(err, GB_E_SYSTEM, errno, "asking for resource limit %d", (int)what);
+        if (rlimit(what, NULL, &now) < 0)
+            return gb_fail(err, GB_E_SYSTEM, errno, "asking for resource limit %d", what);
         if (what == RLIMIT_NPROC && plan_shares_user(plan)) {
             if (set_shared_nproc(want.rlim_cur, now.rlim_max, err) < 0)
                 return -1;
@@ -121,8 +129,8 @@ int seal_rlimits(const struct plan *plan, struct gb_err *err)
             want.rlim_cur = want.rlim_max = now.rlim_max;
         if (what == RLIMIT_CPU && want.rlim_max < now.rlim_max)
             want.rlim_max++; /* SIGXCPU first, so that the result can name the limit */
-        if (setrlimit(what, &want) < 0)
-            return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting resource limit %d", (int)what);
+        if (rlimit(what, &want, NULL) < 0)
+            return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting resource limit %d", what);
     }
     return 0;
 }
@@ -141,5 +149,37 @@ int seal_shut(const struct plan *plan, struct gb_err *err)
         return -1;
     if (prog.len > 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "installing the seccomp filter");
+    return 0;
+}
+
+#if defined(__x86_64__)
+#define NATIVE_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "the number by which seccomp knows this architecture (linux/audit.h) is not written here"
+#endif
+
+int seal_calls(const int *calls, size_t n, struct gb_err *err)
+{
+    enum {
+        MAX = 64
+    };
+    struct sock_filter code[MAX * 2 + 5] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    };
+    struct sock_fprog prog = { .len = 4, .filter = code };
+
+    for (size_t i = 0; i < n && i < MAX; i++) {
+        code[prog.len++] =
+            (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
+        code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "installing init's seccomp filter");
     return 0;
 }

@@ -13,3 +13,6 @@ int seal_rlimits(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 
 /* Landlock, then seccomp: the last step, since the filter forbids what the others need. */
 int seal_shut(const struct plan *plan, struct gb_err *err) gb_nodiscard;
+
+/* Only these system calls from now on, for a process of our own; no other architecture's. */
+int seal_calls(const int *calls, size_t n, struct gb_err *err) gb_nodiscard;

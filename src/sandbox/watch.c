@@ -346,8 +346,8 @@ struct watch_sample watch_look(const struct plan_watch *limits, int proc, int sc
 {
     static pid_t tree[TREE_MAX]; /* only ever used by a box's single first process */
     /* order: one more than are allowed is enough to know. A fork bomb grows while it is counted. */
-    size_t max = limits->processes == 0 || limits->processes >= TREE_MAX ? TREE_MAX
-                                                                         : limits->processes + 1;
+    size_t max =
+        limits->processes == 0 || limits->processes >= TREE_MAX ? TREE_MAX : limits->processes + 1;
     size_t n = watch_descendants(proc, getpid(), tree, max);
     struct watch_sample s = { .processes = 0 };
     struct usage u = { 0 };
