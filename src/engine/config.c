@@ -91,6 +91,21 @@ static int set_extension(struct config *c, const char *key, json_t *value, struc
     return set_text(&c->extension_dir, key, value, err);
 }
 
+static int set_review(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->review, key, value, err);
+}
+
+static int set_review_model(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->review_model, key, value, err);
+}
+
+static int set_review_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->review_key, key, value, err);
+}
+
 static int set_pool(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     json_int_t n = json_integer_value(value);
@@ -132,12 +147,17 @@ static const struct {
     { "pool", set_pool },
     { "preload", set_preload },
     { "python", set_python },
+    { "review", set_review },
+    { "review_key", set_review_key },
+    { "review_model", set_review_model },
 };
 
 static int set_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     int r = settings_configure(&c->settings, key, value, err);
 
+    if (r == 0)
+        r = policy_say(&c->lists, key, value, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -217,11 +237,17 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
 
 void config_done(struct config *c)
 {
+    policy_done(&c->lists);
     json_decref(c->env);
     json_decref(c->preload);
     json_decref(c->allow_request);
     free(c->python);
     free(c->extension_dir);
     free(c->cgroup);
+    free(c->review);
+    free(c->review_model);
+    if (c->review_key)
+        explicit_bzero(c->review_key, strlen(c->review_key));
+    free(c->review_key);
     *c = (struct config){ 0 };
 }

@@ -30,8 +30,9 @@ static int request(struct settings *s, const char *key, const char *value, const
 {
     auto_json json_t *json = json_of(value);
     auto_json json_t *list = allowed ? json_of(allowed) : NULL;
+    struct settings configured = *s;
 
-    return settings_request(s, key, json, list, err);
+    return settings_request(s, &configured, key, json, list, err);
 }
 
 static void test_defaults_of_the_contract(void **state)
