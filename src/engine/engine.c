@@ -13,6 +13,7 @@
 #include "engine/doctor.h"
 #include "engine/job.h"
 #include "engine/result.h"
+#include "engine/review.h"
 
 enum {
     EXPLAIN_WAIT_MS = 20000
@@ -35,6 +36,7 @@ static void job_free(struct gb_job *job)
     job->engine->n_jobs--;
     if (job->on_timeout)
         event_free(job->on_timeout);
+    review_cancel(job->review);
     output_done(&job->out);
     output_done(&job->err);
     request_done(&job->request);
@@ -95,6 +97,11 @@ void gb_cancel(struct gb_job *job)
         return;
     job->stopped = STOP_CANCEL;
     job->engine->backend->ops->kill(job->run);
+}
+
+int gb_approve(struct gb_job *job, int yes, const char *reason)
+{
+    return road_approve(job, yes != 0, reason);
 }
 
 /* ---- the loop ---- */
@@ -200,6 +207,7 @@ char *gb_explain(struct gb_engine *engine, const char *request)
     }
     if (plan) {
         json_object_set_new(plan, "backend", json_string(b->ops->name));
+        json_object_set(plan, "check", json_object_get(r.program, "check"));
         json_object_set_new(plan, "timeout_ms", json_integer((json_int_t)r.settings.timeout_ms));
         json_object_set(plan, "env", engine->config.env);
         json_object_set_new(plan, "limits",

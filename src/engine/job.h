@@ -25,8 +25,19 @@ struct gb_engine {
 enum stop_reason {
     STOP_NONE,
     STOP_TIMEOUT,
-    STOP_CANCEL
+    STOP_CANCEL,
+    STOP_REJECTED /* its result says why */
 };
+
+/* Whether a person was asked, and said so. */
+enum approval {
+    APPROVAL_NONE,
+    APPROVAL_ASKED,
+    APPROVAL_YES,
+    APPROVAL_NO
+};
+
+struct review;
 
 struct gb_job {
     struct gb_job *next;
@@ -34,7 +45,12 @@ struct gb_job {
     struct gb_callbacks callbacks;
     struct request request;
     struct output out, err;
-    struct run *run; /* while it runs */
+    size_t stage;    /* the next on its road */
+    struct run *run; /* while it has a box */
+    bool is_held;    /* which does not begin before it is let go */
+    struct review *review;
+    enum approval approval;
+    bool is_calling; /* the callback that asks has not returned */
     struct event *on_timeout;
     enum stop_reason stopped;
     int64_t admitted_us;
@@ -43,6 +59,9 @@ struct gb_job {
 
 /* Send a job down the road (road.c). Never calls its callbacks. */
 void road_begin(struct gb_job *job, const char *text);
+
+/* A person's answer. Returns 0, or -1 when none is waited for. */
+int road_approve(struct gb_job *job, bool yes, const char *reason);
 
 /* What settings ask of a backend. */
 struct run_order order_of(const struct settings *s);

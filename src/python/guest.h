@@ -2,6 +2,7 @@
 /* The guest: the process in which the model's code runs. */
 
 struct box_fds;
+struct _object; /* PyObject: the header can do without Python's */
 
 /* Bring a freshly forked interpreter back into order, wait for one request, run it, answer,
  * and exit. Runs sealed. */
@@ -10,6 +11,9 @@ void guest_main(const struct box_fds *fds);
 /* Compile what guests need of Python (runtime.py) once, before they are forked. Returns 0, or -1
  * with a Python exception. */
 int guest_prepare(void);
+
+/* A function of runtime.py (borrowed); NULL with a Python exception. */
+struct _object *guest_runtime(const char *name);
 
 /* Parse, compile and run `code` in a fresh namespace as a guest would, and give it up. For
  * measuring what a bare fork costs. Returns 0, or -1 with a Python exception. */
