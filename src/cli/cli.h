@@ -11,6 +11,7 @@ enum cli_exit {
     CLI_OK = 0,
     CLI_USAGE = 2,
     CLI_FAILED = 125,
+    CLI_REJECTED = 126,
     CLI_SIGNAL = 128 /* plus the number of the signal */
 };
 
@@ -44,6 +45,7 @@ struct command {
 };
 
 extern const struct command cmd_run;
+extern const struct command cmd_check;
 extern const struct command cmd_batch;
 extern const struct command cmd_doctor;
 extern const struct command cmd_help;

@@ -1,6 +1,7 @@
 #include "cli/settings.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,49 @@ static const struct option_spec limits[] = {
 };
 const struct option_group limit_options = { "Limits", limits, ARRAY_LEN(limits) };
 
+static const struct option_spec policy[] = {
+    { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off",
+      "what the code may say: off looks at nothing but whether it parses; standard refuses what "
+      "your "
+      "lists refuse; strict has lists of its own, of what it allows",
+      "standard where the kernel holds the box, else strict" },
+    { 0, "patterns", OPT_KEY_CHOICE, CONFIG, "off|warn|block",
+      "what becomes of code that looks dangerous",
+      "block under strict, warn under standard, else off" },
+    { 0, "allow-import", OPT_KEY_LIST, CONFIG, "M",
+      "allow this module too, also one that strict blocks; repeatable. For each of these lists, "
+      "'=' "
+      "first empties it: '--allow-import = --allow-import csv' allows csv alone",
+      NULL },
+    { 0, "block-import", OPT_KEY_LIST, CONFIG, "M",
+      "refuse this module, whatever allows it; repeatable", NULL },
+    { 0, "allow-builtin", OPT_KEY_LIST, CONFIG, "B", "the same for builtins; repeatable", NULL },
+    { 0, "block-builtin", OPT_KEY_LIST, CONFIG, "B", "the same for builtins; repeatable", NULL },
+    { 0, "allow-os-attr", OPT_KEY_LIST, CONFIG, "A", "allow this attribute of os; repeatable",
+      "environ and path under strict" },
+};
+const struct option_group policy_options = { "Policy", policy, ARRAY_LEN(policy) };
+
+static const struct option_spec consent[] = {
+    { 0, "approve", OPT_KEY_CHOICE, CONFIG, "ask|never|always",
+      "ask a person, on the terminal, before a program runs: ask does so unless "
+      "--acknowledge-unsafe answers for a program that the kernel does not hold; always does so in "
+      "any case. Without a terminal the program is rejected",
+      "never where the kernel holds the box, else ask" },
+    { 0, "acknowledge-unsafe", OPT_KEY_FLAG, CONFIG, NULL,
+      "run without kernel isolation (--isolation process or none) without asking", NULL },
+    { 0, "review", OPT_KEY_TEXT, CONFIG, "URL",
+      "have a model review the code first, at this OpenAI-compatible endpoint; the key is taken "
+      "from GLOVEBOX_REVIEW_KEY",
+      "off" },
+    { 0, "review-model", OPT_KEY_TEXT, CONFIG, "NAME", "which model reviews",
+      "the endpoint's own" },
+};
+const struct option_group consent_options = { "Review and approval", consent, ARRAY_LEN(consent) };
+
 static const struct option_spec box[] = {
     { 0, "isolation", OPT_KEY_CHOICE, CONFIG, "auto|namespaces|landlock|process|none",
       "which layers must hold; too little on this host is refused", "auto" },
-    { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off",
-      "what the code may say; strict is not there yet",
-      "standard where the kernel holds the box, else strict" },
     { 0, "network", OPT_KEY_CHOICE, CONFIG, "none|host", "what the program can reach", "none" },
     { 'e', "env", OPT_KEY_ENV, CONFIG, "NAME[=VALUE]",
       "set a variable, or copy it from here; repeatable. Without it the environment has only "
@@ -46,8 +84,6 @@ static const struct option_spec box[] = {
       "the one above, if delegated" },
     { 0, "preload", OPT_KEY_LIST, CONFIG, "M[,M]",
       "modules to import before the box is made; repeatable", NULL },
-    { 0, "acknowledge-unsafe", OPT_KEY_FLAG, CONFIG, NULL,
-      "needed to run without kernel isolation (--isolation process or none)", NULL },
     { 0, "allow-request", OPT_KEY_LIST, CONFIG, "KEY[,KEY]",
       "settings that a request may loosen; repeatable", NULL },
 };
@@ -116,15 +152,27 @@ static int try_file(const char *path, bool is_required, json_t **ret, struct gb_
  * must not choose what runs on the host or how little holds it. */
 static int check_trust(const json_t *config, struct gb_err *err)
 {
-    static const char *const keys[] = { "acknowledge_unsafe",
-                                        "allow_request",
-                                        "cgroup",
-                                        "extension_dir",
-                                        "isolation",
-                                        "network",
-                                        "policy",
-                                        "preload",
-                                        "python" };
+    static const char *const keys[] = {
+        "acknowledge_unsafe",
+        "allow_builtin",
+        "allow_import",
+        "allow_os_attr",
+        "allow_request",
+        "approve",
+        "block_builtin",
+        "block_import",
+        "cgroup",
+        "extension_dir",
+        "isolation",
+        "network",
+        "patterns",
+        "policy",
+        "preload",
+        "python",
+        "review",
+        "review_key",
+        "review_model",
+    };
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         if (!json_object_get(config, keys[i]))
@@ -155,6 +203,40 @@ static int load_file(const char *asked, json_t **ret, struct gb_err *err)
     return found;
 }
 
+/* Put what the file says before what the command line says, where they add up: variables name by
+ * name, the policy's lists in order. Everything else on the command line replaces. */
+static int add_up(json_t *ours, json_t *theirs)
+{
+    static const char *const lists[] = { "allow_import", "block_import", "allow_builtin",
+                                         "block_builtin", "allow_os_attr" };
+    json_t *env = json_object_get(ours, "env"), *more = json_object_get(theirs, "env");
+    int r = 0;
+
+    if (json_is_object(env) && json_is_object(more))
+        r = json_object_update_missing(env, more);
+    for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
+        const json_t *said = json_object_get(ours, lists[i]);
+        json_t *before = json_object_get(theirs, lists[i]);
+        json_t *both = said && json_is_array(before) ? json_copy(before) : NULL;
+
+        if (both && (json_array_extend(both, json_object_get(ours, lists[i])) < 0 ||
+                     json_object_set(ours, lists[i], both) < 0))
+            r = -1;
+        json_decref(both);
+    }
+    return r;
+}
+
+/* Never an argument: others can see those. */
+static int add_review_key(json_t *config)
+{
+    const char *key = getenv("GLOVEBOX_REVIEW_KEY");
+
+    if (!key || !*key || !json_object_get(config, "review"))
+        return 0;
+    return json_object_set_new(config, "review_key", json_string(key));
+}
+
 int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
 {
     json_auto_t *config = NULL;
@@ -164,18 +246,22 @@ int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
         return -1;
     if (found == 0)
         config = json_object();
-
-    /* Variables add up name by name; everything else on the command line replaces. */
-    json_t *ours = json_object_get(args->config, "env");
-    json_t *theirs = json_object_get(config, "env");
-    if (json_is_object(ours) && json_is_object(theirs) &&
-        (json_object_update_missing(ours, theirs) < 0))
+    if (add_up(args->config, config) < 0 || json_object_update(config, args->config) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
-    if (json_object_update(config, args->config) < 0)
-        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    if (add_review_key(config) < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "GLOVEBOX_REVIEW_KEY is not valid UTF-8");
 
     *ret = take_ptr(config);
     return 0;
+}
+
+int default_jobs(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+        return 1;
+    return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
 }
 
 int engine_open_plain(const json_t *config, struct gb_engine **ret, json_t **ret_error)

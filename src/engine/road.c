@@ -10,10 +10,12 @@
  * let pass. A request of the kind "check" ends where its check does.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "base/parse.h"
 #include "engine/job.h"
 #include "engine/result.h"
 #include "engine/review.h"
@@ -22,6 +24,10 @@ enum verdict {
     PASS,
     WAIT, /* somebody will call resume(), or the box will end */
     ENDED /* the result says why */
+};
+
+enum {
+    REASON_MAX = 4 << 10
 };
 
 static void resume(struct gb_job *job);
@@ -271,6 +277,8 @@ static void reject_unapproved(struct gb_job *job, const char *why)
 {
     auto_free char *text = NULL;
 
+    if (why && (strlen(why) > REASON_MAX || utf8_first_bad(why, strlen(why)) >= 0))
+        why = "for a reason that is too long, or not UTF-8";
     if (asprintf(&text, "not approved%s%s", why && *why ? ": " : "", why ? why : "") < 0)
         text = NULL;
     result_rejected(job, "approval", text ? text : "not approved",
