@@ -35,6 +35,7 @@ struct run_order {
 struct run_check {
     const json_t *findings; /* an array; well formed, no more is known of it */
     json_int_t risk;
+    int64_t us;            /* how long it took */
     enum plan_level level; /* where the program is about to run */
     const char *const *layers;
     size_t n_layers;

@@ -387,6 +387,7 @@ static void on_checked(void *data, struct host_box *box, const json_t *found)
     struct run *r = box->run;
     struct run_check check = { .findings = json_object_get(found, "findings"),
                                .risk = json_integer_value(json_object_get(found, "risk")),
+                               .us = json_integer_value(json_object_get(found, "check_us")),
                                .level = box->shape.level,
                                .layers = box->layers,
                                .n_layers = box->n_layers };

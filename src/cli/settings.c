@@ -170,6 +170,7 @@ static int check_trust(const json_t *config, struct gb_err *err)
         "preload",
         "python",
         "review",
+        "review_ca",
         "review_key",
         "review_model",
     };

@@ -106,6 +106,11 @@ static int set_review_key(struct config *c, const char *key, json_t *value, stru
     return set_text(&c->review_key, key, value, err);
 }
 
+static int set_review_ca(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->review_ca, key, value, err);
+}
+
 static int set_pool(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     json_int_t n = json_integer_value(value);
@@ -148,6 +153,7 @@ static const struct {
     { "preload", set_preload },
     { "python", set_python },
     { "review", set_review },
+    { "review_ca", set_review_ca },
     { "review_key", set_review_key },
     { "review_model", set_review_model },
 };
@@ -246,6 +252,7 @@ void config_done(struct config *c)
     free(c->cgroup);
     free(c->review);
     free(c->review_model);
+    free(c->review_ca);
     if (c->review_key)
         explicit_bzero(c->review_key, strlen(c->review_key));
     free(c->review_key);

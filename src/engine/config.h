@@ -19,6 +19,7 @@ struct config {
     char *review;          /* where the reviewer is, or NULL: nobody reviews */
     char *review_model;    /* or NULL */
     char *review_key;      /* or NULL */
+    char *review_ca;       /* a file of certificates to trust instead of the system's, or NULL */
     unsigned pool;
     bool oneshot;
     bool acknowledge_unsafe;

@@ -54,7 +54,8 @@ struct gb_job {
     struct event *on_timeout;
     enum stop_reason stopped;
     int64_t admitted_us;
-    json_t *result; /* filled stage by stage */
+    int64_t check_us; /* how long the check took, where it has told */
+    json_t *result;   /* filled stage by stage */
 };
 
 /* Send a job down the road (road.c). Never calls its callbacks. */

@@ -330,7 +330,8 @@ static void collect_usage(struct gb_job *job, const struct run_outcome *o)
     double cpu = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e6 +
                  (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) - (double)o->setup_cpu_us;
     int64_t wall = o->started_us ? o->ended_us - o->begun_us : 0;
-    json_int_t check = json_integer_value(json_object_get(o->answer, "check_us"));
+    json_int_t check =
+        o->is_checked ? job->check_us : json_integer_value(json_object_get(o->answer, "check_us"));
     int64_t run;
 
     if (check < 0 || check > o->ended_us - o->started_us)

@@ -92,6 +92,7 @@ static void on_checked(void *data, const struct run_check *check)
     struct gb_job *job = data;
 
     result_found(job, check->findings, check->risk);
+    job->check_us = check->us;
     if (!job->is_held || job->stopped != STOP_NONE)
         return;
     result_where(job, check->level, check->layers, check->n_layers);
@@ -220,14 +221,20 @@ static json_t *reviewed(const json_t *verdict)
     return review;
 }
 
-static void reject_reviewed(struct gb_job *job, const char *what, const char *why)
+static void reject_reviewed(struct gb_job *job, const char *what, const char *why,
+                            const char *remedy)
 {
     auto_free char *text = NULL;
 
     if (asprintf(&text, "%s: %s", what, why && *why ? why : "no reason given") < 0)
         text = NULL;
-    result_rejected(job, "review", text ? text : what,
-                    "change what the reviewer objects to, or configure another reviewer");
+    result_rejected(job, "review", text ? text : what, remedy);
+}
+
+static void reject_unreviewed(struct gb_job *job, const char *why)
+{
+    reject_reviewed(job, "the review failed", why,
+                    "see that the reviewer can be reached: what it did not see does not run");
 }
 
 static void on_reviewed(void *data, const json_t *verdict)
@@ -245,10 +252,11 @@ static void on_reviewed(void *data, const json_t *verdict)
         return;
     }
     if (json_is_string(error) || !verdict)
-        reject_reviewed(job, "the review failed", json_string_value(error));
+        reject_unreviewed(job, json_string_value(error));
     else
         reject_reviewed(job, "the reviewer objects",
-                        json_string_value(json_object_get(verdict, "reason")));
+                        json_string_value(json_object_get(verdict, "reason")),
+                        "change what the reviewer objects to");
     end_early(job);
 }
 
@@ -258,6 +266,7 @@ static enum verdict stage_review(struct gb_job *job)
     struct review_spec spec = { .url = c->review,
                                 .model = c->review_model,
                                 .key = c->review_key,
+                                .ca = c->review_ca,
                                 .module_dir = c->extension_dir,
                                 .base = job->engine->base };
     struct gb_err err = { 0 };
@@ -267,7 +276,7 @@ static enum verdict stage_review(struct gb_job *job)
     job->review = review_begin(&spec, code_of(job), NULL, on_reviewed, job, &err);
     if (job->review)
         return WAIT;
-    reject_reviewed(job, "the review failed", err.msg);
+    reject_unreviewed(job, err.msg);
     return ENDED;
 }
 

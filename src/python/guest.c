@@ -653,6 +653,7 @@ static void take_leave(struct guest *g)
     if (is_held || g->verdict.findings || g->verdict.risk != 0) {
         json_t *found = json_object();
         verdict_answer(&g->verdict, found);
+        json_object_set(found, "check_us", json_object_get(g->answer, "check_us"));
         frame_write(g->tell_fd, FRAME_CHECKED, found, &g->token);
         json_decref(found);
     }
