@@ -122,7 +122,8 @@ def describe_syntax(exc, source):
     return {
         "rule": "syntax",
         "severity": "error",
-        "message": printable(str(getattr(exc, "msg", None) or exc)),
+        "message": printable(str(getattr(exc, "msg", None) or exc))
+        or "the code is nested too deeply, or too long, for the interpreter to read",
         "line": getattr(exc, "lineno", None),
         "column": source_column(exc, line),
         "name": type(exc).__name__,
