@@ -212,13 +212,30 @@ static json_t *list_after(const struct list *list, enum policy_choice policy, co
     return names;
 }
 
-/* A block list without what was allowed by name and not blocked by name. */
+/* Was the name said, or something below it? */
+static bool is_said_within(const json_t *said, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = json_array_size(said); i-- > 0;) {
+        const char *item = json_string_value(json_array_get(said, i));
+
+        if (is_empties(item))
+            return false;
+        if (strncmp(item, name, len) == 0 && (item[len] == '\0' || item[len] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* A block list without what was allowed by name and not blocked by name. Allowing urllib.parse takes
+ * urllib off it: what else is in urllib is not allowed for that. */
 static void unblock(json_t *blocked, const json_t *said_blocked, const json_t *said_allowed)
 {
     for (size_t i = json_array_size(blocked); i-- > 0;) {
         const char *name = json_string_value(json_array_get(blocked, i));
 
-        if (is_said(said_allowed, name) && !is_said(said_blocked, name))
+        if (is_said_within(said_allowed, name) && !is_said(said_blocked, name))
             json_array_remove(blocked, i);
     }
 }
@@ -286,7 +303,7 @@ static const char *first_unblocked(const struct list *list, const json_t *asked_
     for (size_t i = 0; i < json_array_size(blocked); i++) {
         const char *name = json_string_value(json_array_get(blocked, i));
 
-        if (!has(json_object_get(want, list->rule), name) && !is_said(asked_allow, name))
+        if (!has(json_object_get(want, list->rule), name) && !is_said_within(asked_allow, name))
             return name;
     }
     return NULL;

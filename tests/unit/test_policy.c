@@ -132,6 +132,11 @@ static void test_saying(void **state)
         { POLICY_STRICT, "{'allow_builtin': ['open']}", "block_builtins", "eval", true },
         { POLICY_STRICT, "{'allow_builtin': ['open', '=']}", "block_builtins", "open", true },
         { POLICY_STRICT, "{'allow_import': ['sys']}", "block_imports", "sys", false },
+        { POLICY_STRICT, "{'allow_import': ['urllib.parse']}", "block_imports", "urllib", false },
+        { POLICY_STRICT, "{'allow_import': ['urllib.parse']}", "allow_imports", "urllib", false },
+        { POLICY_STRICT, "{'allow_import': ['urllib2']}", "block_imports", "urllib", true },
+        { POLICY_STRICT, "{'allow_import': ['urllib.parse'], 'block_import': ['urllib']}",
+          "block_imports", "urllib", true },
         /* what is blocked by name is blocked, in whatever order it was said */
         { POLICY_STRICT, "{'allow_import': ['sys'], 'block_import': ['sys']}", "block_imports",
           "sys", true },
