@@ -164,7 +164,8 @@ static void again(struct review *r, uint64_t wait_ms)
     struct timeval in = { .tv_sec = (time_t)(wait_ms / 1000),
                           .tv_usec = (suseconds_t)(wait_ms % 1000 * 1000) };
 
-    (void)evtimer_add(r->on_again, &in);
+    if (evtimer_add(r->on_again, &in) < 0)
+        finish_closed(r, "memory ran out");
 }
 
 /* After what may pass. A server that asks for more patience than we have gets no more requests. */

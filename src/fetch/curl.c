@@ -289,7 +289,7 @@ static size_t take_body(char *bytes, size_t one, size_t n, void *data)
     return gb_buf_add(&f->body, bytes, n, &err) < 0 ? 0 : n;
 }
 
-static size_t take_header(char *bytes, size_t one, size_t n, void *data)
+static size_t take_header(const char *bytes, size_t one, size_t n, void *data)
 {
     struct fetch *f = data;
 
