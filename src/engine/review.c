@@ -31,8 +31,8 @@ enum {
 };
 
 struct review {
-    const struct fetch_ops *ops;
-    struct fetch_client *client;
+    struct review_link *link, own; /* `link` is &own when it was not given one */
+    struct fetch *fetch;           /* while it asks */
     struct event *on_again;
     struct fetch_url url;
     char *model, *key, *ca; /* each may be NULL */
@@ -48,12 +48,20 @@ struct review {
 
 /* ---- the end ---- */
 
+void review_link_done(struct review_link *link)
+{
+    if (link->client)
+        (void)link->ops->client_free(link->client);
+    *link = (struct review_link){ 0 };
+}
+
 void review_cancel(struct review *r)
 {
     if (!r)
         return;
-    if (r->ops)
-        (void)r->ops->client_free(r->client);
+    if (r->fetch)
+        r->link->ops->cancel(r->fetch);
+    review_link_done(&r->own);
     if (r->on_again)
         event_free(r->on_again);
     if (r->key)
@@ -124,7 +132,8 @@ static int ask(struct review *r, struct gb_err *err)
     if (!body)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "writing to the reviewer");
     r->attempt++;
-    return r->ops->post(r->client, &request, on_reply, r, err) ? 0 : -1;
+    r->fetch = r->link->ops->post(r->link->client, &request, on_reply, r, err);
+    return r->fetch ? 0 : -1;
 }
 
 static void on_again(evutil_socket_t fd, short what, void *data)
@@ -155,7 +164,8 @@ static void again(struct review *r, uint64_t wait_ms)
     struct timeval in = { .tv_sec = (time_t)(wait_ms / 1000),
                           .tv_usec = (suseconds_t)(wait_ms % 1000 * 1000) };
 
-    (void)evtimer_add(r->on_again, &in);
+    if (evtimer_add(r->on_again, &in) < 0)
+        finish_closed(r, "memory ran out");
 }
 
 /* After what may pass. A server that asks for more patience than we have gets no more requests. */
@@ -291,6 +301,7 @@ static void on_reply(void *data, const struct fetch_reply *reply)
 {
     struct review *r = data;
 
+    r->fetch = NULL;
     if (reply->fault != FETCH_OK)
         on_fault(r, reply);
     else if (reply->status == 200)
@@ -344,13 +355,24 @@ static int copy_text(char **ret, const char *text)
     return *ret ? 0 : -1;
 }
 
+static int open_link(struct review_link *link, const struct review_spec *spec, struct gb_err *err)
+{
+    if (link->client)
+        return 0;
+    link->ops = fetch_load(spec->module_dir, err);
+    if (!link->ops)
+        return -1;
+    link->client = link->ops->client_new(spec->base);
+    return link->client ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning a review");
+}
+
 static int prepare(struct review *r, const struct review_spec *spec, const char *code,
                    const json_t *tools, struct gb_err *err)
 {
     struct ask_marker marker;
 
-    r->ops = fetch_load(spec->module_dir, err);
-    if (!r->ops || r->ops->url(spec->url, "/chat/completions", &r->url, err) < 0)
+    if (open_link(r->link, spec, err) < 0 ||
+        r->link->ops->url(spec->url, "/chat/completions", &r->url, err) < 0)
         return gb_fail_wrap(err, "review");
     if (copy_text(&r->key, spec->key) < 0 || copy_text(&r->model, spec->model) < 0 ||
         copy_text(&r->ca, spec->ca) < 0)
@@ -360,10 +382,8 @@ static int prepare(struct review *r, const struct review_spec *spec, const char 
     r->messages = ask_messages(code, tools, &marker, err);
     if (!r->messages)
         return -1;
-    r->client = r->ops->client_new(spec->base);
     r->on_again = evtimer_new(spec->base, on_again, r);
-    return r->client && r->on_again ? 0
-                                    : gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning a review");
+    return r->on_again ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning a review");
 }
 
 struct review *review_begin(const struct review_spec *spec, const char *code, const json_t *tools,
@@ -382,6 +402,7 @@ struct review *review_begin(const struct review_spec *spec, const char *code, co
                           .began_us = clock_us(),
                           .done = done,
                           .data = data };
+    r->link = spec->link ? spec->link : &r->own;
     if (prepare(r, spec, code, tools, err) == 0 && ask(r, err) == 0)
         return r;
     review_cancel(r);

@@ -31,9 +31,10 @@ static bool starts_with(const char *text, const char *start)
 /* What a terminal would act on, or what would show text in another order than it is read in. */
 static bool is_sly(const unsigned char *c, unsigned len)
 {
-    static const char *const turns[] = { "\u200e", "\u200f", "\u061c", "\u202a", "\u202b",
-                                         "\u202c", "\u202d", "\u202e", "\u2066", "\u2067",
-                                         "\u2068", "\u2069" };
+    static const char *const turns[] = {
+        "\u200e", "\u200f", "\u061c", "\u202a", "\u202b", "\u202c",
+        "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"
+    };
 
     if (len == 1)
         return (c[0] < 0x20 && c[0] != '\n' && c[0] != '\t') || c[0] >= 0x7f;

@@ -24,6 +24,7 @@
 #include "fetch/url.h"
 
 enum {
+    IDLE_MAX = 4, /* connections kept when nobody uses them */
     HEADERS_MAX = 64 << 10,
     HEADER_LINE_MAX = 8 << 10
 };
@@ -249,7 +250,8 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *data, void
 {
     struct fetch_client *c = data;
     struct event *event = socket_data;
-    short want = (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0));
+    short want =
+        (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0));
 
     (void)easy;
     if (event)
@@ -287,7 +289,7 @@ static size_t take_body(char *bytes, size_t one, size_t n, void *data)
     return gb_buf_add(&f->body, bytes, n, &err) < 0 ? 0 : n;
 }
 
-static size_t take_header(char *bytes, size_t one, size_t n, void *data)
+static size_t take_header(const char *bytes, size_t one, size_t n, void *data)
 {
     struct fetch *f = data;
 
@@ -423,6 +425,13 @@ static int begin(struct fetch *f, const struct fetch_request *r)
     return bad == CURLM_OK ? 0 : -1;
 }
 
+static void cancel(struct fetch *f)
+{
+    close_easy(f);
+    unlink_fetch(f);
+    fetch_free(f);
+}
+
 static struct fetch *post(struct fetch_client *client, const struct fetch_request *request,
                           fetch_done done, void *data, struct gb_err *err)
 {
@@ -439,9 +448,7 @@ static struct fetch *post(struct fetch_client *client, const struct fetch_reques
         client->fetches = f;
         if (begin(f, request) == 0)
             return f;
-        close_easy(f);
-        unlink_fetch(f);
-        fetch_free(f);
+        cancel(f);
     }
     (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning a request");
     return NULL;
@@ -455,13 +462,8 @@ static struct fetch_client *client_free(struct fetch_client *c)
 
     if (!c)
         return NULL;
-    while (c->fetches) {
-        struct fetch *f = c->fetches;
-
-        close_easy(f);
-        c->fetches = f->next;
-        fetch_free(f);
-    }
+    while (c->fetches)
+        cancel(c->fetches);
     if (c->multi) {
         signals_hold(&s);
         (void)curl_multi_cleanup(c->multi);
@@ -497,6 +499,7 @@ static struct fetch_client *client_new(struct event_base *base)
     bad |= (unsigned)curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c);
     bad |= (unsigned)curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, watch_time);
     bad |= (unsigned)curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c);
+    bad |= (unsigned)curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_MAX);
     return bad == 0 ? c : client_free(c);
 }
 
@@ -507,4 +510,5 @@ __attribute__((visibility("default"))) const struct fetch_ops glovebox_fetch = {
     .client_new = client_new,
     .client_free = client_free,
     .post = post,
+    .cancel = cancel,
 };

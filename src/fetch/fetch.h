@@ -71,7 +71,8 @@ struct fetch_ops {
      * is. Only http and https, no user name, no fragment. */
     int (*url)(const char *base, const char *path, struct fetch_url *ret, struct gb_err *err);
 
-    /* What connections are kept by. It must be freed before the loop is. NULL: no memory. */
+    /* What keeps connections, and the certificates of the system, which take tens of milliseconds
+     * to read: made for many requests. It must be freed before the loop is. NULL: no memory. */
     struct fetch_client *(*client_new)(struct event_base *base);
     /* Ends what is under way; nobody is told. Accepts NULL, returns NULL. */
     struct fetch_client *(*client_free)(struct fetch_client *client);
@@ -81,6 +82,8 @@ struct fetch_ops {
      * verified. NULL with err when it could not begin. */
     struct fetch *(*post)(struct fetch_client *client, const struct fetch_request *request,
                           fetch_done done, void *data, struct gb_err *err);
+    /* End it; `done` is not called. Not for one that is done. */
+    void (*cancel)(struct fetch *f);
 };
 
 /* The module in `dir`, loaded if it is not yet; it stays for the life of the process. NULL with

@@ -75,16 +75,16 @@ static int parse(CURLU *url, const char *base, struct gb_err *err)
 
 static int add_path(CURLU *url, const char *path, struct gb_err *err)
 {
-    auto_text char *have = part_of(url, CURLUPART_PATH);
+    auto_text char *part = part_of(url, CURLUPART_PATH);
+    const char *have = part ? part : "";
     char whole[FETCH_URL_MAX];
-    size_t len = have ? strlen(have) : 0, n = strlen(path);
+    size_t len = strlen(have), n = strlen(path);
 
     while (len > 0 && have[len - 1] == '/')
         len--;
     if (len >= n && strncmp(have + len - n, path, n) == 0)
         path = "";
-    if (snprintf(whole, sizeof(whole), "%.*s%s", (int)len, have ? have : "", path) >=
-            (int)sizeof(whole) ||
+    if (snprintf(whole, sizeof(whole), "%.*s%s", (int)len, have, path) >= (int)sizeof(whole) ||
         curl_url_set(url, CURLUPART_PATH, whole, 0) != CURLUE_OK)
         return gb_fail(err, GB_E_INVALID, 0, "the URL is too long");
     return 0;

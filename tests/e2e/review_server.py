@@ -216,9 +216,11 @@ class Handler(BaseHTTPRequestHandler):
             reply(self, requests)
 
     def do_POST(self):
+        if self.path.startswith("/early/"):  # gone while the other side still writes
+            return reset(self)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         name = self.path.split("/")[1]
-        self.entry = {"path": self.path, "headers": self.headers.items(), "at": time.monotonic(),
+        self.entry = {"path": self.path, "headers": self.headers.items(), "at": time.monotonic(), "from": self.client_address[1],
                       "body": json.loads(body), "raw": base64.b64encode(body).decode()}
         with lock:
             requests.append(self.entry)

@@ -41,8 +41,8 @@ static void test_verdicts(void **state)
           "{\"risk_level\":\"high\",\"score\":0.5,\"rationale\":[\"a\",{\"b\":null}]}" },
         { "{\"is_secure\": false, \"reason\": \"\\u001b[2Jx\\u202ey\\u0085z\\n\"}", false,
           "?[2Jx?y?z\n", "null" },
-        { "{\"is_secure\": false, \"reason\": \"the key " KEY " leaks\", \"k" KEY "\": {\"a\": [\""
-          KEY "\"]}}",
+        { "{\"is_secure\": false, \"reason\": \"the key " KEY " leaks\", \"k" KEY
+          "\": {\"a\": [\"" KEY "\"]}}",
           false, "the key [key] leaks", "{\"k[key]\":{\"a\":[\"[key]\"]}}" },
         { "{\"is_secure\": true, \"reason\": \"r\", \"deep\": [[[[[1]]]]]}", true, "r",
           "{\"deep\":[[[[\"...\"]]]]}" },
