@@ -25,6 +25,7 @@ struct args {
     const char *prelude_path;
     const char *config_path;
     const char *completion;
+    const char *expect; /* a hash */
     int jobs; /* 0: not given */
     bool want_help;
     bool want_version;
@@ -45,6 +46,7 @@ struct command {
 
 extern const struct command cmd_run;
 extern const struct command cmd_batch;
+extern const struct command cmd_audit;
 extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 

@@ -11,6 +11,7 @@ struct gb_engine;
 
 extern const struct option_group limit_options;
 extern const struct option_group box_options;
+extern const struct option_group audit_options;  /* --audit and what belongs to it */
 extern const struct option_group config_options; /* --config alone */
 
 /* The engine's configuration: the file (--config, ./glovebox.json, or the XDG configuration

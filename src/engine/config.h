@@ -14,9 +14,11 @@ struct config {
     char *python;          /* or NULL */
     char *cgroup;          /* a delegated control group, or NULL */
     char *extension_dir;   /* where the interpreter extension is */
+    char *audit;           /* a file to append to, or NULL */
     unsigned pool;
     bool oneshot;
     bool acknowledge_unsafe;
+    bool audit_required; /* nothing runs that cannot be recorded */
 };
 
 /* Read a configuration (NULL: all defaults). */

@@ -5,12 +5,17 @@
 
 #include "backend/backend.h"
 #include "engine/config.h"
+#include "engine/digest.h"
 #include "engine/output.h"
 #include "engine/request.h"
 #include "glovebox.h"
 
+struct trail;
+
 struct gb_engine {
     struct config config;
+    struct trail *trail; /* the audit file, or NULL */
+    uint64_t n_runs;     /* that the audit has numbered */
     struct event_base *base;
     struct backend *backend;
     struct gb_job *jobs;
@@ -28,6 +33,16 @@ enum stop_reason {
     STOP_CANCEL
 };
 
+/* What the audit knows of a job (audit.h). */
+struct job_record {
+    char run[48]; /* its name there; empty: not recorded */
+    char code[DIGEST_HEX + 1];
+    char policy[DIGEST_HEX + 1];
+    unsigned noted; /* 1u << event */
+    bool is_failed; /* a line could not be written: */
+    struct gb_err err;
+};
+
 struct gb_job {
     struct gb_job *next;
     struct gb_engine *engine;
@@ -38,6 +53,7 @@ struct gb_job {
     struct event *on_timeout;
     enum stop_reason stopped;
     int64_t admitted_us;
+    struct job_record record;
     json_t *result; /* filled stage by stage */
 };
 

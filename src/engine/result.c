@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/own.h"
 
 enum {
@@ -58,8 +59,8 @@ void result_failed(struct gb_job *job, const struct gb_err *err)
 {
     set_status(job, "failed", EXIT_FAILED);
     set(job, "error",
-        json_pack("{s:s,s:s,s:s}", "type", gb_code_name(err->code), "message", err->msg, "hint",
-                  err->hint));
+        json_pack("{s:s,s:o,s:o}", "type", gb_code_name(err->code), "message", json_lossy(err->msg),
+                  "hint", json_lossy(err->hint)));
 }
 
 void result_rejected(struct gb_job *job, json_t *finding)

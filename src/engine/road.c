@@ -8,6 +8,7 @@
  */
 #include "base/clock.h"
 #include "base/own.h"
+#include "engine/audit.h"
 #include "engine/job.h"
 #include "engine/result.h"
 
@@ -157,6 +158,8 @@ static enum verdict stage_run(struct gb_job *job)
     order.program = job->request.program;
     order.stdin_data = job->request.stdin_data;
     order.stdin_bytes = job->request.stdin_bytes;
+    if (audit_note(job, AUDIT_STARTED, NULL) < 0)
+        return ENDED;
     job->on_timeout = evtimer_new(job->engine->base, on_timeout, job);
     if (job->on_timeout) {
         arm(job, BOX_WAIT_MS);
@@ -189,7 +192,7 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
                             "cpu_ms", 0.0, "max_rss_kb", 0, "timings", "check_ms", 0.0, "start_ms",
                             0.0, "run_ms", 0.0, "collect_ms", 0.0));
     if (r == 0)
-        return PASS;
+        return audit_note(job, AUDIT_ADMITTED, NULL) < 0 ? ENDED : PASS;
     result_failed(job, &err);
     return ENDED;
 }

@@ -73,6 +73,26 @@ const char *policy_name(uint64_t policy)
     return policy < ARRAY_LEN(policies) - 1 ? policies[policy] : "default";
 }
 
+/* The choice of a setting, by name. A policy that was left to us is no choice. */
+static const char *choice_name(const struct setting *t, uint64_t value)
+{
+    return t->choices == policies ? policy_name(value) : t->choices[value];
+}
+
+json_t *settings_json(const struct settings *s)
+{
+    json_t *all = json_object();
+
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        uint64_t value = *(const uint64_t *)((const char *)s + table[i].offset);
+        json_object_set_new(all, table[i].key,
+                            table[i].kind == KIND_CHOICE
+                                ? json_string(choice_name(&table[i], value))
+                                : json_integer((json_int_t)value));
+    }
+    return all;
+}
+
 static uint64_t *field(struct settings *s, const struct setting *t)
 {
     return (uint64_t *)((char *)s + t->offset);

@@ -59,6 +59,10 @@ int settings_request(struct settings *s, const char *key, const json_t *value,
 
 const char *policy_name(uint64_t policy);
 
+/* All of them by their names in the configuration: times in milliseconds, sizes in bytes, choices by
+ * name. */
+json_t *settings_json(const struct settings *s);
+
 /* "512M", "1.5s", "64": a limit's value for people, by its name in results. */
 void settings_limit_text(const struct settings *s, const char *limit, char *ret, size_t size);
 
