@@ -173,28 +173,31 @@ static int read_at(int fd, char *data, size_t len, off_t at)
     return 0;
 }
 
+/* How many of the first `len` bytes go up to and with their last newline; 0: there is none. */
+static size_t through_newline(const char *data, size_t len)
+{
+    while (len > 0 && data[len - 1] != '\n')
+        len--;
+    return len;
+}
+
 /* The last sound line in these bytes, which end the file. `whole`: they are all of it, so that the
  * first of them begins a line. */
 static bool find_sound(const char *data, size_t len, bool whole, struct tail *ret)
 {
-    for (size_t end = len; end > 0;) {
-        const char *newline = memrchr(data, '\n', end), *before;
+    for (size_t end = through_newline(data, len); end > 0;) {
+        size_t start = through_newline(data, end - 1);
         struct chain_line line;
-        const char *start;
 
-        if (!newline)
+        if (start == 0 && !whole)
             return false;
-        end = (size_t)(newline - data);
-        before = memrchr(data, '\n', end);
-        if (!before && !whole)
-            return false;
-        start = before ? before + 1 : data;
-        if (chain_read(start, (size_t)(newline - start), &line) == CHAIN_SOUND) {
+        if (chain_read(data + start, end - 1 - start, &line) == CHAIN_SOUND) {
             ret->last = line.link;
-            ret->damaged = len - end - 1;
+            ret->damaged = len - end;
             chain_line_done(&line);
             return true;
         }
+        end = start;
     }
     return false;
 }
@@ -205,8 +208,11 @@ static int look(int fd, off_t span, struct tail *ret)
     bool whole = span >= ret->size;
     size_t len = (size_t)(whole ? ret->size : span);
     auto_free char *data = malloc(len);
-    int e = data ? read_at(fd, data, len, ret->size - (off_t)len) : -ENOMEM;
+    int e;
 
+    if (!data)
+        return -ENOMEM;
+    e = read_at(fd, data, len, ret->size - (off_t)len);
     if (e < 0)
         return e;
     if (find_sound(data, len, whole, ret))

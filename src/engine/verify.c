@@ -164,10 +164,26 @@ static void check_link(struct check *c, const struct chain_line *line)
                 "it was not written after the line before: that one was put in or replaced");
 }
 
+/* The bad lines before this one are what its writer found unfinished, and said so. */
+static void name_torn(struct check *c, const struct chain_line *line)
+{
+    long long bytes = json_integer_value(json_object_get(line->json, "damaged_bytes"));
+    auto_json json_t *torn = json_pack("{s:s,s:o}", "kind", "torn", "message",
+                                       json_sprintf("a line that was not finished; line %" PRIu64
+                                                    " tells of %lld such bytes",
+                                                    c->lines, bytes));
+    size_t n = json_array_size(c->problems);
+
+    for (size_t i = 1; i <= c->bad && i <= n && c->n_problems <= PROBLEMS_MAX; i++)
+        json_object_update(json_array_get(c->problems, n - i), torn);
+}
+
 static void check_sound(struct check *c, struct chain_line *line)
 {
     const char *time = json_string_value(json_object_get(line->json, "time"));
 
+    if (strcmp(line->event, "recovered") == 0)
+        name_torn(c, line);
     check_link(c, line);
     c->bad = 0;
     c->last = line->link;
