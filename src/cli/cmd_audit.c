@@ -50,8 +50,13 @@ static void print_problems(FILE *f, const char *path, const json_t *report)
 static void print_notes(FILE *f, const char *path, const json_t *report)
 {
     const json_t *ended = json_object_get(report, "ended"), *engine = NULL;
+    const json_t *before = json_object_get(report, "before");
     size_t i = 0;
 
+    if (json_is_object(before))
+        fprintf(f, "%s: note: it was %s after line %lld, hash %s\n", path,
+                strcmp(get(before, "because"), "shortened") == 0 ? "emptied" : "begun anew",
+                number(before, "seq"), get(before, "hash"));
     json_array_foreach (ended, i, engine)
         fprintf(f, "%s:%lld: note: engine %s ended here without closing the file\n", path,
                 number(engine, "line"), get(engine, "engine"));

@@ -41,7 +41,8 @@ struct check {
     char first_time[40], last_time[40];
     struct writer writers[ENGINES_MAX];
     size_t n_writers;
-    json_t *ended; /* engines that ended without closing, later ones found them gone */
+    json_t *before; /* the line that the first one names as the last of another file, or null */
+    json_t *ended;  /* engines that ended without closing, later ones found them gone */
     json_t *problems;
     uint64_t n_problems;
     bool is_long; /* in the middle of a line that is longer than lines are */
@@ -104,7 +105,10 @@ static void note_opened(struct check *c, const struct chain_line *line)
 
     if (json_is_true(json_object_get(line->json, "alone")))
         end_all(c);
-    if (because && strcmp(because, "shortened") == 0 && c->lines > 1)
+    if (c->lines == 1 && after > 0)
+        c->before = json_pack("{s:s?,s:I,s:O?}", "because", because, "seq", after, "hash",
+                              json_object_get(line->json, "after_hash"));
+    else if (because && strcmp(because, "shortened") == 0)
         problem(c, c->lines, "cut",
                 "lines were cut off before this one: its engine had written up to number %lld",
                 (long long)after);
@@ -308,13 +312,14 @@ static json_t *report(const struct check *c, bool is_held)
     bool has_line = c->last.seq > 0;
 
     return json_pack(
-        "{s:b,s:I,s:I,s:I,s:o,s:o,s:o,s:b,s:o,s:O,s:I,s:O}", "ok", c->n_problems == 0, "lines",
+        "{s:b,s:I,s:I,s:I,s:o,s:o,s:o,s:b,s:o,s:O?,s:O,s:I,s:O}", "ok", c->n_problems == 0, "lines",
         (json_int_t)c->lines, "runs", (json_int_t)c->runs, "seq", (json_int_t)c->last.seq, "head",
         has_line ? json_string(c->last.hash) : json_null(), "first",
         has_line ? json_lossy(c->first_time) : json_null(), "last",
         has_line ? json_lossy(c->last_time) : json_null(), "open", is_held, "expected_line",
-        c->expect_line > 0 ? json_integer((json_int_t)c->expect_line) : json_null(), "ended",
-        c->ended, "problem_count", (json_int_t)c->n_problems, "problems", c->problems);
+        c->expect_line > 0 ? json_integer((json_int_t)c->expect_line) : json_null(), "before",
+        c->before, "ended", c->ended, "problem_count", (json_int_t)c->n_problems, "problems",
+        c->problems);
 }
 
 static json_t *verify(struct check *c, const char *path)
@@ -345,5 +350,6 @@ char *gb_audit_verify(const char *path, const char *expect)
     c->ended = ended;
     c->problems = problems;
     json = verify(c, path);
+    json_decref(c->before);
     return json ? json_text(json) : NULL;
 }

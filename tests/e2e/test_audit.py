@@ -365,6 +365,9 @@ def test_rotation(audit, tmp_path):
     first = events(audit)[0]
     assert (first["because"], first["after_hash"]) == ("replaced", events(old)[-1]["hash"])
     assert verify(old, "--expect", first["after_hash"])[0] == 0
+    assert verify(audit)[1]["before"]["hash"] == first["after_hash"]
+    assert "begun anew after line" in glovebox("audit", "verify", audit).stdout
+    assert verify(old)[1]["before"] is None
 
 
 # ---- a file that cannot be written ----
