@@ -26,7 +26,7 @@ struct args {
     const char *config_path;
     const char *completion;
     const char *expect; /* a hash */
-    int jobs; /* 0: not given */
+    int jobs;           /* 0: not given */
     bool want_help;
     bool want_version;
     bool want_man;

@@ -89,10 +89,11 @@ static json_t *rules_of(const json_t *findings)
 static void add_admitted(const struct gb_job *job, json_t *facts)
 {
     const json_t *code = json_object_get(job->request.program, "code");
+    json_t *kind = json_object_get(job->request.json, "kind");
     json_t *settings = settings_json(&job->request.settings);
 
     copy(settings, job->result, "policy"); /* what it came to here */
-    put(facts, "kind", json_string("python"));
+    put(facts, "kind", kind ? json_incref(kind) : json_string("python"));
     put(facts, "code_bytes", json_integer((json_int_t)json_string_length(code)));
     put(facts, "settings", settings);
 }
@@ -149,7 +150,7 @@ static void add_finished(const struct gb_job *job, json_t *facts)
 }
 
 static const char *const names[] = {
-#define X(sym, text) [AUDIT_##sym] = text,
+#define X(sym, text) [AUDIT_##sym] = (text),
     AUDIT_EVENT_MAP(X)
 #undef X
 };

@@ -401,6 +401,15 @@ static int inspect(struct trail *t, struct gb_err *err)
     return r;
 }
 
+static struct trail *trail_free(struct trail *t)
+{
+    drop_file(t);
+    gb_buf_done(&t->lines);
+    free(t->path);
+    free(t);
+    return NULL;
+}
+
 int trail_open(const char *path, struct trail **ret, struct gb_err *err)
 {
     struct trail *t = calloc(1, sizeof(*t));
@@ -420,7 +429,7 @@ int trail_open(const char *path, struct trail **ret, struct gb_err *err)
         *ret = t;
         return 0;
     }
-    trail_close(t);
+    trail_free(t);
     return -1;
 }
 
@@ -444,9 +453,5 @@ struct trail *trail_close(struct trail *t)
     if (!t)
         return NULL;
     trail_rest(t);
-    drop_file(t);
-    gb_buf_done(&t->lines);
-    free(t->path);
-    free(t);
-    return NULL;
+    return trail_free(t);
 }

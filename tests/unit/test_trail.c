@@ -351,7 +351,7 @@ static void test_what_is_no_line(void **state)
     assert_non_null(copy);
     memcpy(copy, content, len);
 
-    memcpy(copy + len, "hello\n", 6);
+    (void)snprintf(copy + len, 7, "hello\n");
     store(copy, len + 6);
     assert_string_equal(problems(), "5:foreign");
     copy[len] = '\n';
