@@ -103,6 +103,11 @@ GB_API char *gb_explain(struct gb_engine *engine, const char *request);
  * inside a box, as JSON. The caller frees it; NULL only when memory ran out. */
 GB_API char *gb_doctor(struct gb_engine *engine);
 
+/* Is the audit file at `path` what its writers wrote (docs/audit.md)? As JSON: "ok", "problems" and
+ * more, or "error" when the file cannot be read. `expect` is the hash of a line that must be in it,
+ * or NULL. The caller frees it; NULL only when memory ran out. */
+GB_API char *gb_audit_verify(const char *path, const char *expect);
+
 #ifdef __cplusplus
 }
 #endif

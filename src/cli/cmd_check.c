@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "cli/cli.h"
 #include "cli/findings.h"
@@ -67,7 +68,7 @@ static char *failed_text(const struct item *item, const struct gb_err *err)
     json_auto_t *result = json_object();
     json_auto_t *failed = report_failed(error);
 
-    if (item->path && json_object_set_new(result, "id", display_name(item->path)) < 0)
+    if (item->path && json_object_set_new(result, "id", json_lossy(item->path)) < 0)
         return NULL;
     return failed && json_object_update(result, failed) == 0 ? json_dumps(result, JSON_COMPACT)
                                                              : NULL;
@@ -314,10 +315,10 @@ static const struct option_spec code[] = {
 };
 static const struct option_group code_options = { "Code", code, ARRAY_LEN(code) };
 
-static const struct option_group *const groups[] = {
-    &code_options, &policy_options, &limit_options, &box_options, &config_options, &general_options,
-    NULL
-};
+static const struct option_group *const groups[] = { &code_options,    &policy_options,
+                                                     &limit_options,   &box_options,
+                                                     &audit_options,   &config_options,
+                                                     &general_options, NULL };
 
 const struct command cmd_check = {
     .name = "check",

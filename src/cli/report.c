@@ -109,9 +109,21 @@ static const struct {
     { "limit", print_limit },  { "crashed", print_crashed },   { "failed", print_failed },
 };
 
+/* What we say begins a line of its own, also after half a line of the guest's. */
+static void say(struct text *t, bool *is_line_open)
+{
+    if (*is_line_open && ftell(t->stream) > 0) {
+        (void)!write_all(STDERR_FILENO, "\n", 1);
+        *is_line_open = false;
+    }
+    (void)!text_send(t, STDERR_FILENO);
+}
+
 void report_result(const json_t *result, const struct report *r)
 {
     const char *status = get_string(result, "status");
+    const char *unrecorded = get_string(result, "audit_error");
+    bool is_line_open = r->is_line_open, is_told = false;
     struct text t;
 
     for (size_t i = 0; i < ARRAY_LEN(printers); i++) {
@@ -120,11 +132,13 @@ void report_result(const json_t *result, const struct report *r)
         if (text_open(&t) < 0)
             return;
         printers[i].print(t.stream, result, r);
-        /* What we say begins a line of its own, also after half a line of the guest's. */
-        if (r->is_line_open && ftell(t.stream) > 0)
-            (void)!write_all(STDERR_FILENO, "\n", 1);
-        (void)!text_send(&t, STDERR_FILENO);
+        say(&t, &is_line_open);
+        is_told = printers[i].print == print_failed;
     }
+    if (!unrecorded || is_told || text_open(&t) < 0)
+        return;
+    fprintf(t.stream, "glovebox: warning: %s\n", unrecorded);
+    say(&t, &is_line_open);
 }
 
 int report_exit_code(const json_t *result)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "cli/io.h"
 
@@ -135,28 +136,13 @@ static int set_file(json_t *request, const char *key, int fd, const char *path, 
     return rc;
 }
 
-json_t *display_name(const char *name)
-{
-    auto_free char *copy = NULL;
-    json_t *text = json_string(name);
-
-    if (text)
-        return text;
-    copy = strdup(name);
-    for (char *c = copy; c && *c; c++) {
-        if (*c & 0x80)
-            *c = '?';
-    }
-    return copy ? json_string(copy) : NULL;
-}
-
 static int set_arguments(json_t *request, const struct request *r, const struct args *args,
                          struct gb_err *err)
 {
     json_t *list = json_array();
 
     if (json_object_set_new(request, "argv", list) < 0 ||
-        json_array_append_new(list, display_name(r->path ? r->path : "-c")) < 0)
+        json_array_append_new(list, json_lossy(r->path ? r->path : "-c")) < 0)
         return out_of_memory(err);
     for (char **a = args->operands.rest; *a; a++) {
         if (json_array_append_new(list, json_string(*a)) < 0)
@@ -170,7 +156,7 @@ int request_read(struct request *r, const struct args *args, char **ret, struct 
     json_auto_t *request = json_pack("{s:s}", "kind", "python");
 
     if (!request ||
-        (r->path && json_object_set_new(request, "filename", display_name(r->filename)) < 0))
+        (r->path && json_object_set_new(request, "filename", json_lossy(r->filename)) < 0))
         return out_of_memory(err);
     if (set_arguments(request, r, args, err) < 0)
         return -1;
@@ -196,8 +182,8 @@ static int check_request(const char *path, const char *code, size_t len, const j
     json_auto_t *request = json_pack("{s:s}", "kind", "check");
     bool is_file = path && strcmp(path, "-") != 0;
 
-    if (!request || (is_file && (json_object_set_new(request, "id", display_name(path)) < 0 ||
-                                 json_object_set_new(request, "filename", display_name(path)) < 0)))
+    if (!request || (is_file && (json_object_set_new(request, "id", json_lossy(path)) < 0 ||
+                                 json_object_set_new(request, "filename", json_lossy(path)) < 0)))
         return out_of_memory(err);
     if (prelude && json_object_set_new(request, "prelude", json_deep_copy(prelude)) < 0)
         return out_of_memory(err);

@@ -33,9 +33,6 @@ int request_check_code(const char *code, const json_t *prelude, char **ret,
 /* The text of a file as a JSON string; NULL with err, also when it is not UTF-8. */
 json_t *request_text_of(const char *path, struct gb_err *err);
 
-/* A name for messages: bytes that are not UTF-8 become '?'. NULL when memory ran out. */
-json_t *display_name(const char *name);
-
 /* How much is read of a file. */
 #define REQUEST_BYTES_MAX ((size_t)64 << 20)
 

@@ -89,6 +89,14 @@ static const struct option_spec box[] = {
 };
 const struct option_group box_options = { "Box", box, ARRAY_LEN(box) };
 
+static const struct option_spec audit[] = {
+    { 0, "audit", OPT_KEY_TEXT, CONFIG, "FILE",
+      "append what happens to each request to FILE, as JSON lines", "off" },
+    { 0, "audit-required", OPT_KEY_FLAG, CONFIG, NULL, "run nothing that cannot be recorded",
+      NULL },
+};
+const struct option_group audit_options = { "Audit", audit, ARRAY_LEN(audit) };
+
 static const struct option_spec config_file[] = {
     { 0, "config", OPT_TEXT, offsetof(struct args, config_path), "FILE",
       "configuration: JSON, the names of these options with '_'",
@@ -149,59 +157,80 @@ static int try_file(const char *path, bool is_required, json_t **ret, struct gb_
 }
 
 /* A file that happens to lie in the working directory, which may be somebody else's repository,
- * must not choose what runs on the host or how little holds it. */
+ * must not choose what runs on the host, how little holds it, what it may say, who is asked and
+ * told of it. */
+static const char *const guarded[] = {
+    "acknowledge_unsafe",
+    "allow_builtin",
+    "allow_import",
+    "allow_os_attr",
+    "allow_request",
+    "approve",
+    "audit",
+    "audit_required",
+    "block_builtin",
+    "block_import",
+    "cgroup",
+    "extension_dir",
+    "isolation",
+    "network",
+    "patterns",
+    "policy",
+    "preload",
+    "python",
+    "review",
+    "review_ca",
+    "review_key",
+    "review_model",
+};
+
 static int check_trust(const json_t *config, struct gb_err *err)
 {
-    static const char *const keys[] = {
-        "acknowledge_unsafe",
-        "allow_builtin",
-        "allow_import",
-        "allow_os_attr",
-        "allow_request",
-        "approve",
-        "block_builtin",
-        "block_import",
-        "cgroup",
-        "extension_dir",
-        "isolation",
-        "network",
-        "patterns",
-        "policy",
-        "preload",
-        "python",
-        "review",
-        "review_ca",
-        "review_key",
-        "review_model",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        if (!json_object_get(config, keys[i]))
+    for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
+        if (!json_object_get(config, guarded[i]))
             continue;
-        (void)gb_fail(err, GB_E_INVALID, 0, "./glovebox.json may not set '%s'", keys[i]);
+        (void)gb_fail(err, GB_E_INVALID, 0, "./glovebox.json may not set '%s'", guarded[i]);
         return gb_fail_hint(err, "if you trust it, say so: --config glovebox.json");
     }
     return 0;
 }
 
-static int load_file(const char *asked, json_t **ret, struct gb_err *err)
+/* The user's own file. Returns 1, or 0 when there is none. */
+static int load_user(json_t **ret, struct gb_err *err)
 {
-    auto_free char *user = NULL;
+    auto_free char *path = user_path();
+    int found = path ? try_file(path, false, ret, err) : 0;
 
-    if (asked)
-        return try_file(asked, true, ret, err);
-
-    int found = try_file("glovebox.json", false, ret, err);
-    if (found > 0 && check_trust(*ret, err) < 0)
-        return -1;
-    if (found != 0)
-        return found;
-    user = user_path();
-    found = user ? try_file(user, false, ret, err) : 0;
     /* A home that we may not enter is somebody else's, and so is what it configures. */
     if (found < 0 && err->sys == EACCES)
         return 0;
     return found;
+}
+
+/* A file in the working directory takes the place of the user's, but not in what it may not set:
+ * entering a directory must not be a way around a policy, a reviewer or an audit. */
+static int keep_guarded(json_t *config, struct gb_err *err)
+{
+    json_auto_t *user = NULL;
+
+    if (load_user(&user, err) < 0)
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
+        if (json_object_get(user, guarded[i]) &&
+            json_object_set(config, guarded[i], json_object_get(user, guarded[i])) < 0)
+            return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    return 0;
+}
+
+static int load_file(const char *asked, json_t **ret, struct gb_err *err)
+{
+    if (asked)
+        return try_file(asked, true, ret, err);
+
+    int found = try_file("glovebox.json", false, ret, err);
+    if (found > 0)
+        return check_trust(*ret, err) < 0 || keep_guarded(*ret, err) < 0 ? -1 : 1;
+    return found < 0 ? -1 : load_user(ret, err);
 }
 
 /* Put what the file says before what the command line says, where they add up: variables name by

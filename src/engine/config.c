@@ -111,6 +111,11 @@ static int set_review_ca(struct config *c, const char *key, json_t *value, struc
     return set_text(&c->review_ca, key, value, err);
 }
 
+static int set_audit(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->audit, key, value, err);
+}
+
 static int set_pool(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     json_int_t n = json_integer_value(value);
@@ -139,12 +144,19 @@ static int set_acknowledge(struct config *c, const char *key, json_t *value, str
     return set_bool(&c->acknowledge_unsafe, key, value, err);
 }
 
+static int set_audit_required(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_bool(&c->audit_required, key, value, err);
+}
+
 static const struct {
     const char *key;
     int (*set)(struct config *c, const char *key, json_t *value, struct gb_err *err);
 } keys[] = {
     { "acknowledge_unsafe", set_acknowledge },
     { "allow_request", set_allow_request },
+    { "audit", set_audit },
+    { "audit_required", set_audit_required },
     { "cgroup", set_cgroup },
     { "env", set_env },
     { "extension_dir", set_extension },
@@ -223,6 +235,8 @@ static int read_json(struct config *c, const char *text, struct gb_err *err)
     json_object_foreach (json, key, value)
         if (set_key(c, key, value, err) < 0)
             return -1;
+    if (c->audit_required && !c->audit)
+        return gb_fail(err, GB_E_INVALID, 0, "audit_required: there is no audit to be required");
     return 0;
 }
 
@@ -256,5 +270,6 @@ void config_done(struct config *c)
     if (c->review_key)
         explicit_bzero(c->review_key, strlen(c->review_key));
     free(c->review_key);
+    free(c->audit);
     *c = (struct config){ 0 };
 }

@@ -20,9 +20,11 @@ struct config {
     char *review_model;    /* or NULL */
     char *review_key;      /* or NULL */
     char *review_ca;       /* a file of certificates to trust instead of the system's, or NULL */
+    char *audit;           /* a file to append to, or NULL */
     unsigned pool;
     bool oneshot;
     bool acknowledge_unsafe;
+    bool audit_required; /* nothing runs that cannot be recorded */
 };
 
 /* Read a configuration (NULL: all defaults). */

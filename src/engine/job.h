@@ -5,12 +5,17 @@
 
 #include "backend/backend.h"
 #include "engine/config.h"
+#include "engine/digest.h"
 #include "engine/output.h"
 #include "engine/request.h"
 #include "glovebox.h"
 
+struct trail;
+
 struct gb_engine {
     struct config config;
+    struct trail *trail; /* the audit file, or NULL */
+    uint64_t n_runs;     /* that the audit has numbered */
     struct event_base *base;
     struct backend *backend;
     struct gb_job *jobs;
@@ -27,6 +32,16 @@ enum stop_reason {
     STOP_TIMEOUT,
     STOP_CANCEL,
     STOP_REJECTED /* its result says why */
+};
+
+/* What the audit knows of a job (audit.h). */
+struct job_record {
+    char run[48]; /* its name there; empty: not recorded */
+    char code[DIGEST_HEX + 1];
+    char policy[DIGEST_HEX + 1];
+    unsigned noted; /* 1u << event */
+    bool is_failed; /* a line could not be written: */
+    struct gb_err err;
 };
 
 /* Whether a person was asked, and said so. */
@@ -55,7 +70,9 @@ struct gb_job {
     enum stop_reason stopped;
     int64_t admitted_us;
     int64_t check_us; /* how long the check took, where it has told */
-    json_t *result;   /* filled stage by stage */
+    bool has_begun;   /* some of the program may have run */
+    struct job_record record;
+    json_t *result; /* filled stage by stage */
 };
 
 /* Send a job down the road (road.c). Never calls its callbacks. */

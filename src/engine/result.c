@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "python/protocol.h"
 
@@ -59,8 +60,8 @@ void result_failed(struct gb_job *job, const struct gb_err *err)
 {
     set_status(job, "failed", EXIT_FAILED);
     set(job, "error",
-        json_pack("{s:s,s:s,s:s}", "type", gb_code_name(err->code), "message", err->msg, "hint",
-                  err->hint));
+        json_pack("{s:s,s:o,s:o}", "type", gb_code_name(err->code), "message", json_lossy(err->msg),
+                  "hint", json_lossy(err->hint)));
 }
 
 void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy)
@@ -366,6 +367,7 @@ void result_collect(struct gb_job *job, const struct run_outcome *o)
     bool is_unbegun = o->started_us != 0 && !o->has_begun && o->end != RUN_ANSWERED &&
                       o->end != RUN_FAILED && job->stopped != STOP_CANCEL;
 
+    job->has_begun = o->started_us != 0 && o->has_begun && !o->is_verdict;
     collect_output(job);
     if (job->stopped == STOP_REJECTED)
         ; /* the result says so already */

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
+#include "engine/audit.h"
 #include "engine/job.h"
 #include "engine/result.h"
 #include "engine/review.h"
@@ -97,7 +98,8 @@ static void on_checked(void *data, const struct run_check *check)
         return;
     result_where(job, check->level, check->layers, check->n_layers);
     (void)evtimer_del(job->on_timeout); /* reviewers and people take the time that they take */
-    resume(job);
+    if (audit_note(job, AUDIT_CHECKED, NULL) == 0)
+        resume(job);
 }
 
 static void on_output(void *data, int stream, const char *bytes, size_t len)
@@ -195,6 +197,9 @@ static enum verdict stage_check(struct gb_job *job)
 
     if (job->request.bad_byte < 0) {
         job->is_held = must_hold(job);
+        /* What is not held begins as soon as it has passed. */
+        if (!job->is_held && audit_note(job, AUDIT_STARTED, NULL) < 0)
+            return ENDED;
         return begin(job);
     }
     (void)snprintf(text, sizeof(text),
@@ -247,6 +252,8 @@ static void on_reviewed(void *data, const json_t *verdict)
         return; /* its end is on the way */
     if (verdict)
         json_object_set_new(job->result, "review", reviewed(verdict));
+    if (audit_note(job, AUDIT_REVIEWED, NULL) < 0)
+        return;
     if (json_is_true(json_object_get(verdict, "secure"))) {
         resume(job);
         return;
@@ -353,6 +360,8 @@ int road_approve(struct gb_job *job, bool yes, const char *reason)
     if (job->approval != APPROVAL_ASKED || job->stopped != STOP_NONE)
         return -1;
     job->approval = yes ? APPROVAL_YES : APPROVAL_NO;
+    if (audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", yes ? "yes" : "no")) < 0)
+        return 0; /* its end is on the way */
     if (!yes)
         reject_unapproved(job, reason);
     if (job->is_calling)
@@ -369,6 +378,8 @@ int road_approve(struct gb_job *job, bool yes, const char *reason)
 static enum verdict stage_run(struct gb_job *job)
 {
     if (job->is_held) {
+        if (audit_note(job, AUDIT_STARTED, NULL) < 0)
+            return ENDED;
         arm(job, job->request.settings.timeout_ms);
         job->engine->backend->ops->go(job->run);
     }
@@ -394,7 +405,7 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
                             "usage", "wall_ms", 0.0, "cpu_ms", 0.0, "max_rss_kb", 0, "timings",
                             "check_ms", 0.0, "start_ms", 0.0, "run_ms", 0.0, "collect_ms", 0.0));
     if (r == 0)
-        return PASS;
+        return audit_note(job, AUDIT_ADMITTED, NULL) < 0 ? ENDED : PASS;
     result_failed(job, &err);
     return ENDED;
 }

@@ -257,8 +257,6 @@ int settings_fail_looser(const char *key, struct gb_err *err)
 /* What is configured, and where nothing is, what that comes to. */
 static uint64_t in_force(const struct settings *s, const struct setting *t)
 {
-    if (t->choices == isolations && s->isolation == ISOLATE_AUTO)
-        return ISOLATE_LANDLOCK; /* auto is whatever the kernel holds */
     if (t->choices == policies)
         return settings_policy(s);
     if (t->choices == patterns)
@@ -268,9 +266,24 @@ static uint64_t in_force(const struct settings *s, const struct setting *t)
     return *(const uint64_t *)((const char *)s + t->offset);
 }
 
+json_t *settings_json(const struct settings *s)
+{
+    json_t *all = json_object();
+
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        uint64_t value = in_force(s, &table[i]);
+        json_object_set_new(all, table[i].key,
+                            table[i].kind == KIND_CHOICE ? json_string(table[i].choices[value])
+                                                         : json_integer((json_int_t)value));
+    }
+    return all;
+}
+
 /* Is `want` at least as tight as what is configured? */
 static bool is_tighter(const struct setting *t, uint64_t want, uint64_t have)
 {
+    if (t->choices == isolations && have == ISOLATE_AUTO)
+        return want >= ISOLATE_LANDLOCK; /* auto is whatever the kernel holds */
     if (t->kind == KIND_CHOICE)
         return want >= have;
     return want <= have || (have == 0 && t->offset == AT(cpu_ms));
@@ -290,8 +303,7 @@ static int request_one(struct settings *s, const struct settings *configured,
         return 1; /* no wish of its own */
     if (!is_tighter(t, want, have) && !settings_allowed(allowed, t->key)) {
         show(t, want, want_text, sizeof(want_text));
-        show(t, t->choices == isolations ? configured->isolation : have, have_text,
-             sizeof(have_text));
+        show(t, have, have_text, sizeof(have_text));
         (void)gb_fail(err, GB_E_INVALID, 0, "%s: %s is looser than the configured %s", name,
                       want_text, have_text);
         return settings_fail_looser(t->key, err);
