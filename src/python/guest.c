@@ -9,9 +9,6 @@
  * Nothing here protects anything: the code that runs can change all of it. The kernel holds the
  * box, and the engine believes none of what it is told.
  */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "python/guest.h"
 
 #include <errno.h>
@@ -29,6 +26,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/own.h"
+#include "python/check.h"
 #include "python/protocol.h"
 #include "python/value.h"
 #include "runtime_py.h"
@@ -84,7 +82,7 @@ static PyObject *runtime_get(const char *name)
 
 int guest_prepare(void)
 {
-    return runtime_get("finish") ? 0 : -1;
+    return runtime_get("finish") && check_prepare() == 0 ? 0 : -1;
 }
 
 static PyObject *module_attr(const char *module, const char *name)
@@ -145,10 +143,58 @@ static PyObject *split_last(PyObject *tree)
     return split;
 }
 
+PyObject *guest_parse(PyObject *source, PyObject *filename)
+{
+    return compile_any(source, filename, "exec", ONLY_AST | TOP_LEVEL_AWAIT);
+}
+
+static PyObject *parse_prelude(const struct guest *g)
+{
+    const char *text = request_text(g, "prelude");
+    PyObject *source = PyUnicode_FromString(text), *name = PyUnicode_FromString("prelude.py");
+    PyObject *tree = source && name ? guest_parse(source, name) : NULL;
+
+    Py_XDECREF(source);
+    Py_XDECREF(name);
+    return tree;
+}
+
+/* Put findings and risk into the answer. Returns 1 when the program is rejected, 0 when it may run,
+ * -1 with a Python exception when it could not be checked. */
+static int check_program(struct guest *g, PyObject *source, PyObject *tree)
+{
+    json_t *rules = json_object_get(g->request, "check");
+    json_t *inputs = json_object_get(g->request, "inputs");
+    PyObject *prelude = NULL;
+    struct check_result result;
+    int r;
+
+    if (!rules)
+        return 0;
+    if (request_text(g, "prelude") && !(prelude = parse_prelude(g)))
+        return -1;
+    if (inputs)
+        json_object_set(rules, "names", inputs);
+    r = check_tree(prelude, tree, rules, &result);
+    Py_XDECREF(prelude);
+    if (r < 0)
+        return -1;
+    check_columns(result.findings, source);
+    json_object_set_new(g->answer, "findings", result.findings);
+    json_object_set_new(g->answer, "risk", json_integer(result.risk));
+    return result.rejected;
+}
+
 static int compile_program(struct guest *g, PyObject *source)
 {
-    PyObject *tree = compile_any(source, g->filename, "exec", ONLY_AST | TOP_LEVEL_AWAIT);
-    PyObject *last = tree ? split_last(tree) : NULL;
+    PyObject *tree = guest_parse(source, g->filename), *last = NULL;
+    int rejected = tree ? check_program(g, source, tree) : 0;
+
+    if (rejected != 0) {
+        Py_DECREF(tree);
+        return rejected;
+    }
+    last = tree ? split_last(tree) : NULL;
 
     if (tree && !PyErr_Occurred())
         g->body = compile_any(tree, g->filename, "exec", TOP_LEVEL_AWAIT);
@@ -505,6 +551,7 @@ static void answer_syntax(struct guest *g, PyObject *source)
     clip(json, "message", MESSAGE_MAX);
     clip(json, "source", MESSAGE_MAX);
     json_object_set_new(g->answer, "findings", json_pack("[o]", json));
+    json_object_set_new(g->answer, "risk", json_integer(100));
     g->exit_code = 126;
     Py_XDECREF(finding);
     Py_XDECREF(exc);
@@ -592,10 +639,13 @@ static void run_request(struct guest *g)
         answer_exception(g);
         return;
     }
-    if (compile_program(g, source) < 0) {
+    int r = compile_program(g, source);
+    if (r < 0)
         answer_syntax(g, source);
+    if (r > 0)
+        g->exit_code = 126;
+    if (r != 0)
         return;
-    }
     json_object_set_new(g->answer, "check_us", json_integer(clock_us() - began));
     explicit_bzero(&g->token, sizeof(g->token)); /* order: before any of the program runs */
     run_program(g);

@@ -1,5 +1,7 @@
 #pragma once
 /* The guest: the process in which the model's code runs. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
 struct box_fds;
 
@@ -10,6 +12,9 @@ void guest_main(const struct box_fds *fds);
 /* Compile what guests need of Python (runtime.py) once, before they are forked. Returns 0, or -1
  * with a Python exception. */
 int guest_prepare(void);
+
+/* Parse as a program is parsed: a new reference to the tree, or NULL with a Python exception. */
+PyObject *guest_parse(PyObject *source, PyObject *filename);
 
 /* Parse, compile and run `code` in a fresh namespace as a guest would, and give it up. For
  * measuring what a bare fork costs. Returns 0, or -1 with a Python exception. */
