@@ -1,62 +1,104 @@
+/*
+ * How a check works. The tree becomes an array of nodes (tree.c); names are resolved (scope.c);
+ * what they may hold is followed from imports and assignments (path.c, hold.c); every dotted name
+ * that starts at a module is judged once (members.c); then the rules look at each node (strict.c,
+ * attributes.c, classes.c, patterns.c). Every step is a loop over an array.
+ */
 #include "python/check.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-static const char walker[] =
-    "def walk(prelude, tree, blocked, patterns):\n"
-    "    import ast\n"
-    "    out, risk = [], 0\n"
-    "    for t, where in ((prelude, 'prelude'), (tree, None)):\n"
-    "        for n in ast.walk(t) if t is not None else ():\n"
-    "            names = [a.name for a in n.names] if isinstance(n, ast.Import) else \\\n"
-    "                [n.module or ''] if isinstance(n, ast.ImportFrom) else []\n"
-    "            for m in names:\n"
-    "                if m.split('.')[0] in blocked:\n"
-    "                    out.append((m, n.lineno, n.col_offset + 1, 'error', where))\n"
-    "            if where is None and isinstance(n, ast.Call) and isinstance(n.func, ast.Name) \\\n"
-    "                    and n.func.id == 'eval' and patterns != 'off':\n"
-    "                risk += 30\n"
-    "                out.append(('eval', n.lineno, n.col_offset + 1, 'warning', where))\n"
-    "    return out, risk\n";
+#include "python/checker.h"
+
+int check_prepare(void)
+{
+    return tree_prepare();
+}
+
+/* Attributes that the program itself gives to objects: those it assigns, those in class bodies. */
+static int collect_own(struct checker *c)
+{
+    c->own_n = c->t.name_n;
+    c->own = calloc(c->own_n, 1);
+    if (!c->own) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (uint32_t i = 0; i < c->t.n; i++)
+        if (c->t.nodes[i].kind == K_Attribute && c->t.nodes[i].mark == K_Store)
+            c->own[c->t.nodes[i].name] = 1;
+    for (uint32_t i = 0; i < c->s.n; i++)
+        if (c->t.scopes[c->s.bindings[i].scope].kind == SCOPE_CLASS)
+            c->own[c->s.bindings[i].name] = 1;
+    return 0;
+}
+
+static int check_program(struct checker *c)
+{
+    if (scopes_init(&c->s, &c->t) < 0 || holds_init(&c->h, &c->t, &c->s, &c->rules) < 0 ||
+        members_judge(c) < 0 || collect_own(c) < 0)
+        return -1;
+    c->f.h = &c->h;
+    if (c->rules.policy == POLICY_STRICT)
+        check_strict(c);
+    else
+        check_lists(c);
+    if (c->rules.patterns != PATTERNS_OFF)
+        check_patterns(c);
+    return c->f.is_broken || c->h.is_broken || PyErr_Occurred() ? -1 : 0;
+}
+
+static int answer(struct checker *c, struct check_result *ret)
+{
+    ret->findings = findings_json(&c->f);
+    if (!ret->findings) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    ret->risk = c->risk;
+    for (uint32_t i = 0; i < c->f.n; i++)
+        ret->rejected |= c->f.items[i].is_error;
+    return 0;
+}
+
+static void checker_done(struct checker *c)
+{
+    findings_done(&c->f);
+    free(c->refusal);
+    free(c->special);
+    free(c->own);
+    holds_done(&c->h);
+    scopes_done(&c->s);
+    tree_done(&c->t);
+}
 
 int check_tree(PyObject *prelude, PyObject *tree, const json_t *rules, struct check_result *ret)
 {
-    PyObject *names = PyDict_New(), *fn, *blocked = PyList_New(0), *pair = NULL, *code, *r;
-    const json_t *list = json_object_get(rules, "block_imports");
+    struct checker c = { .risk = 0 };
+    int64_t root = 0;
+    int r = -1;
 
-    PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
-    code = Py_CompileString(walker, "<check>", Py_file_input);
-    r = PyEval_EvalCode(code, names, names);
-    Py_XDECREF(r);
-    fn = PyDict_GetItemString(names, "walk");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        PyObject *s = PyUnicode_FromString(json_string_value(json_array_get(list, i)));
-        (void)PyList_Append(blocked, s);
-        Py_DECREF(s);
-    }
-    pair = PyObject_CallFunction(fn, "OOOs", prelude ? prelude : Py_None, tree, blocked,
-                                 json_string_value(json_object_get(rules, "patterns")));
-    Py_DECREF(blocked);
-    if (!pair)
+    *ret = (struct check_result){ .risk = 0 };
+    if (rules_parse(rules, &c.rules) < 0) {
+        PyErr_SetString(PyExc_ValueError, "the rules of the check are not well formed");
         return -1;
-    ret->findings = json_array();
-    ret->risk = (int)PyLong_AsLong(PyTuple_GetItem(pair, 1));
-    for (Py_ssize_t i = 0; i < PyList_Size(PyTuple_GetItem(pair, 0)); i++) {
-        const char *name, *severity, *where;
-        int line, column;
-        if (!PyArg_ParseTuple(PyList_GetItem(PyTuple_GetItem(pair, 0), i), "siisz", &name, &line,
-                              &column, &severity, &where))
-            return -1;
-        json_t *f = json_pack("{s:s,s:s,s:s,s:i,s:i,s:s,s:s}", "rule",
-                              strcmp(severity, "error") == 0 ? "import" : "eval", "severity",
-                              severity, "message", "not allowed here", "line", line, "column",
-                              column, "name", name, "remedy", "do without");
-        if (where)
-            json_object_set_new(f, "file", json_string(where));
-        json_array_append_new(ret->findings, f);
-        ret->rejected |= strcmp(severity, "error") == 0;
     }
-    Py_DECREF(pair);
-    Py_DECREF(names);
-    return 0;
+    if (c.rules.policy == POLICY_OFF && c.rules.patterns == PATTERNS_OFF) {
+        ret->findings = json_array();
+        return 0;
+    }
+    if (tree_init(&c.t) == 0) {
+        if (prelude)
+            root = tree_add(&c.t, prelude);
+        c.t.own_from = c.t.n;
+        if (root >= 0 && tree_add(&c.t, tree) >= 0 && check_program(&c) == 0)
+            r = answer(&c, ret);
+    }
+    checker_done(&c);
+    return r;
+}
+
+void check_columns(json_t *findings, PyObject *source)
+{
+    findings_columns(findings, source);
 }

@@ -10,9 +10,6 @@
  * Nothing here protects anything: the code that runs can change all of it. The kernel holds the
  * box, and the engine believes none of what it is told.
  */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "python/guest.h"
 
 #include <errno.h>
@@ -30,6 +27,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/own.h"
+#include "python/check.h"
 #include "python/protocol.h"
 #include "python/value.h"
 #include "python/verdict.h"
@@ -90,7 +88,7 @@ PyObject *guest_runtime(const char *name)
 
 int guest_prepare(void)
 {
-    return guest_runtime("finish") ? 0 : -1;
+    return guest_runtime("finish") && check_prepare() == 0 ? 0 : -1;
 }
 
 static PyObject *module_attr(const char *module, const char *name)
@@ -159,15 +157,30 @@ static PyObject *split_last(PyObject *tree)
     return split;
 }
 
+PyObject *guest_parse(PyObject *source, PyObject *filename)
+{
+    return compile_any(source, filename, "exec", ONLY_AST | TOP_LEVEL_AWAIT);
+}
+
+static void check_tree_of(struct guest *g, PyObject *source, PyObject *tree)
+{
+    json_t *rules = json_object_get(g->request, "check");
+    json_t *inputs = json_object_get(g->request, "inputs");
+
+    if (!rules)
+        return;
+    if (inputs) /* variables that the program finds */
+        json_object_set(rules, "names", inputs);
+    verdict_check(&g->verdict, g->prelude, tree, rules, source);
+}
+
 /* Parse, check, and, unless it was rejected, compile. */
 static int compile_program(struct guest *g, PyObject *source)
 {
-    const json_t *rules = json_object_get(g->request, "check");
-    PyObject *tree = compile_any(source, g->filename, "exec", ONLY_AST | TOP_LEVEL_AWAIT);
-    PyObject *last = NULL;
+    PyObject *tree = guest_parse(source, g->filename), *last = NULL;
 
-    if (tree && rules)
-        verdict_check(&g->verdict, g->prelude, tree, rules);
+    if (tree)
+        check_tree_of(g, source, tree);
     if (tree && !g->verdict.is_rejected)
         last = split_last(tree);
     if (tree && !g->verdict.is_rejected && !PyErr_Occurred())

@@ -1,8 +1,9 @@
 #pragma once
 /* The guest: the process in which the model's code runs. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
 struct box_fds;
-struct _object; /* PyObject: the header can do without Python's */
 
 /* Bring a freshly forked interpreter back into order, wait for one request, run it, answer,
  * and exit. Runs sealed. */
@@ -13,7 +14,10 @@ void guest_main(const struct box_fds *fds);
 int guest_prepare(void);
 
 /* A function of runtime.py (borrowed); NULL with a Python exception. */
-struct _object *guest_runtime(const char *name);
+PyObject *guest_runtime(const char *name);
+
+/* Parse as a program is parsed: a new reference to the tree, or NULL with a Python exception. */
+PyObject *guest_parse(PyObject *source, PyObject *filename);
 
 /* Parse, compile and run `code` in a fresh namespace as a guest would, and give it up. For
  * measuring what a bare fork costs. Returns 0, or -1 with a Python exception. */

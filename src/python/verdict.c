@@ -9,7 +9,8 @@
 #include "python/value.h"
 
 enum {
-    TEXT_MAX = 4 << 10
+    TEXT_MAX = 4 << 10,
+    RISK_UNREADABLE = 100
 };
 
 /* ---- findings ---- */
@@ -58,7 +59,8 @@ static bool is_set(const json_t *rules, const char *key)
     return choice && strcmp(choice, "off") != 0;
 }
 
-void verdict_check(struct verdict *v, PyObject *prelude, PyObject *tree, const json_t *rules)
+void verdict_check(struct verdict *v, PyObject *prelude, PyObject *tree, const json_t *rules,
+                   PyObject *source)
 {
     struct check_result result = { 0 };
     char message[200];
@@ -67,6 +69,7 @@ void verdict_check(struct verdict *v, PyObject *prelude, PyObject *tree, const j
     if (!is_set(rules, "policy") && !is_set(rules, "patterns"))
         return;
     if (check_tree(prelude, tree, rules, &result) == 0) {
+        check_columns(result.findings, source);
         for (size_t i = 0; i < json_array_size(result.findings); i++)
             add(v, json_incref(json_array_get(result.findings, i)));
         v->risk = result.risk;
@@ -100,6 +103,7 @@ void verdict_syntax(struct verdict *v, PyObject *source, const char *file)
     if (file)
         json_object_set_new(finding, "file", json_string(file));
     reject(v, finding);
+    v->risk = RISK_UNREADABLE;
     Py_XDECREF(described);
     Py_XDECREF(type);
     Py_XDECREF(exc);

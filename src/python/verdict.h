@@ -11,8 +11,10 @@ struct verdict {
     bool is_rejected;
 };
 
-/* Add what `rules` find in the tree, and in that of the prelude (or NULL). */
-void verdict_check(struct verdict *v, PyObject *prelude, PyObject *tree, const json_t *rules);
+/* Add what `rules` find in the tree, which was made of `source`, and in that of the prelude (or
+ * NULL). */
+void verdict_check(struct verdict *v, PyObject *prelude, PyObject *tree, const json_t *rules,
+                   PyObject *source);
 
 /* The text cannot be read, parsed or compiled: take the current exception as the finding. `file`
  * is NULL for the program itself. */

@@ -433,7 +433,9 @@ static void test_all_of_them_as_json(void **state)
     assert_int_equal(json_integer_value(json_object_get(json, "timeout")), 1500);
     assert_int_equal(json_integer_value(json_object_get(json, "memory")), 512 << 20);
     assert_string_equal(json_string_value(json_object_get(json, "isolation")), "landlock");
-    assert_string_equal(json_string_value(json_object_get(json, "policy")), "default");
+    assert_string_equal(json_string_value(json_object_get(json, "policy")), "standard");
+    assert_string_equal(json_string_value(json_object_get(json, "patterns")), "warn");
+    assert_string_equal(json_string_value(json_object_get(json, "approve")), "never");
     assert_int_equal(configure(&s, "policy", "'off'", &err), 1);
     json_decref(json);
     json = settings_json(&s);
