@@ -111,6 +111,8 @@ static json_t *clean_findings(const json_t *findings)
                 json_object_set_new(to, texts[k], string_or(from, texts[k], ""));
         json_object_set_new(to, "line", integer_or_null(from, "line"));
         json_object_set_new(to, "column", integer_or_null(from, "column"));
+        if (json_is_integer(json_object_get(from, "points")))
+            json_object_set_new(to, "points", integer_or_null(from, "points"));
         json_array_append_new(list, to);
     }
     return list;

@@ -121,6 +121,8 @@ static json_t *finding_json(const struct findings *f, const struct finding *item
 
     if (json && item->rule->points > 0)
         json_object_set_new(json, "points", json_integer(item->rule->points));
+    if (json && item->node < f->h->t->own_from)
+        json_object_set_new(json, "file", json_string("prelude"));
     return json;
 }
 
@@ -186,8 +188,8 @@ void findings_columns(json_t *findings, PyObject *source)
         json_t *column = json_object_get(finding, "column");
         json_int_t wanted = json_integer_value(json_object_get(finding, "line"));
 
-        if (!json_is_integer(column))
-            continue;
+        if (!json_is_integer(column) || json_object_get(finding, "file"))
+            continue; /* of another text */
         for (; line < wanted && at < end; at++) {
             /* As the tokenizer counts lines: \n, \r\n and \r. */
             if (*at == '\n' || (*at == '\r' && (at + 1 == end || at[1] != '\n')))
