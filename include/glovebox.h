@@ -35,8 +35,8 @@ enum gb_stream {
 
 /*
  * What a job tells about itself. Every member may be NULL. Callbacks are called from inside
- * gb_step(), gb_run() and gb_engine_free() only; they may call gb_start() and gb_cancel(), but not gb_step(),
- * gb_run() or gb_engine_free().
+ * gb_step(), gb_run() and gb_engine_free() only; they may call gb_start(), gb_cancel() and
+ * gb_approve(), but not gb_step(), gb_run() or gb_engine_free().
  */
 struct gb_callbacks {
     size_t size; /* sizeof(struct gb_callbacks), so that members can be added later */
@@ -46,6 +46,13 @@ struct gb_callbacks {
                    size_t len);
     /* The result. `result` is valid until the callback returns, and so is `job`. Called once. */
     void (*done)(void *data, struct gb_job *job, const char *result);
+    /*
+     * Shall this program run? Called where "approve" says to ask, when the code has passed the
+     * check and the review; nothing of it has run. `question` is a JSON object: the code, what was
+     * found in it, where it would run. Answer with gb_approve(), from in here or later; until then
+     * the program waits, however long. Without this callback such programs are rejected.
+     */
+    void (*approve)(void *data, struct gb_job *job, const char *question);
 };
 
 /* "major.minor.patch" */
@@ -74,6 +81,10 @@ GB_API struct gb_job *gb_start(struct gb_engine *engine, const char *request,
 /* Kill a job's box. Its result will be "cancelled" unless it had ended already. */
 GB_API void gb_cancel(struct gb_job *job);
 
+/* Answer a job that asked: let it run, or reject it. `reason` is for the result and may be NULL.
+ * Returns 0, or -1 when the job waits for no answer. */
+GB_API int gb_approve(struct gb_job *job, int yes, const char *reason);
+
 /* Handle what is pending, waiting up to `timeout_ms` for something to happen (0 does not wait,
  * -1 waits as long as it takes). Returns how many jobs are not done yet. */
 GB_API int gb_step(struct gb_engine *engine, int timeout_ms);
@@ -91,6 +102,11 @@ GB_API char *gb_explain(struct gb_engine *engine, const char *request);
 /* What this host allows, what is missing, why, and what would fix it, with a self-test from
  * inside a box, as JSON. The caller frees it; NULL only when memory ran out. */
 GB_API char *gb_doctor(struct gb_engine *engine);
+
+/* Is the audit file at `path` what its writers wrote (docs/audit.md)? As JSON: "ok", "problems" and
+ * more, or "error" when the file cannot be read. `expect` is the hash of a line that must be in it,
+ * or NULL. The caller frees it; NULL only when memory ran out. */
+GB_API char *gb_audit_verify(const char *path, const char *expect);
 
 #ifdef __cplusplus
 }

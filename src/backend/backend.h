@@ -28,6 +28,17 @@ struct run_order {
     const json_t *program;  /* what the guest gets: code, inputs, argv, ...; borrowed */
     const void *stdin_data; /* borrowed */
     size_t stdin_bytes;
+    bool hold; /* when the code has passed the check, wait for go() */
+};
+
+/* What the check found in code that it let pass. All borrowed. */
+struct run_check {
+    const json_t *findings; /* an array; well formed, no more is known of it */
+    json_int_t risk;
+    int64_t us;            /* how long it took */
+    enum plan_level level; /* where the program is about to run */
+    const char *const *layers;
+    size_t n_layers;
 };
 
 /* How a run ended. */
@@ -42,9 +53,11 @@ enum run_end {
 
 struct run_outcome {
     enum run_end end;
-    json_t *answer;    /* borrowed, an object; hostile. NULL: it was no answer */
-    bool is_rejection; /* the code did not pass the check, and none of it ran */
-    int status;        /* wait status of the main process, with RUN_ANSWERED and RUN_EXITED */
+    json_t *answer;  /* borrowed, an object; hostile. NULL: it was no answer */
+    bool is_verdict; /* the answer is the check's own, and none of the program ran */
+    bool is_checked; /* `checked` was called */
+    bool has_begun;  /* some of the program may have run */
+    int status;      /* wait status of the main process, with RUN_ANSWERED and RUN_EXITED */
     struct watch_sample sample;
     struct gb_err err;
     enum plan_level level;
@@ -53,6 +66,7 @@ struct run_outcome {
     struct box_usage usage;
     int64_t setup_cpu_us; /* of it, what the box had used before it saw the code */
     int64_t started_us;   /* when the code went into the box; 0 if it never did */
+    int64_t begun_us;     /* when it could begin: later than that for one that was held */
     int64_t ended_us;     /* when its last process was gone */
 };
 
@@ -60,6 +74,9 @@ struct run_events {
     void *data;
     /* The code is in its box and begins: what came before was waiting for a box. */
     void (*started)(void *data);
+    /* The code has passed the check. Called at most once, and only where something was found or
+     * the order was to hold. */
+    void (*checked)(void *data, const struct run_check *check);
     void (*output)(void *data, int stream, const char *bytes, size_t len);
     /* Last call. The run is gone when it returns. */
     void (*done)(void *data, const struct run_outcome *outcome);
@@ -71,6 +88,8 @@ struct backend_ops {
      * called. done is never called from inside. */
     struct run *(*run)(struct backend *b, const struct run_order *order,
                        const struct run_events *events, struct gb_err *err);
+    /* Let a program begin that was checked and is held. */
+    void (*go)(struct run *run);
     /* End it now. done follows. */
     void (*kill)(struct run *run);
     /* The plan for an order, as JSON, NULL with err: GB_E_BUSY while it is not known

@@ -91,58 +91,101 @@ static size_t count_items(const char *text, size_t len)
     return n;
 }
 
-static void take_frame(struct host_box *box)
+/* The JSON of a frame that is all there, or NULL if it is not what we would read. */
+static json_t *frame_json(const struct host_box *box, const struct frame *head)
+{
+    const char *text = box->in.data + sizeof(*head);
+    json_t *json;
+
+    if (count_items(text, head->len) > FRAME_ITEMS_MAX)
+        return NULL;
+    json = json_loadb(text, head->len, JSON_ALLOW_NUL, NULL);
+    if (json_is_object(json) && json_depth(json) <= FRAME_DEPTH_MAX)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+/* Once, and only from the check: the program that it let pass has never seen the token. */
+static bool take_checked(struct host_box *box, const struct frame *head, const json_t *found)
+{
+    if (box->is_checked || head->token != box->token)
+        return false;
+    box->is_checked = true;
+    box->callbacks->checked(box->callbacks->data, box, found);
+    return true;
+}
+
+/* The program is at its end and has flushed. Its exit ends the box and whatever else lives
+ * there; killing it instead would lose the kernel's account of what it used. */
+static bool take_done(struct host_box *box, const struct frame *head, json_t *answer)
 {
     struct timeval late = { .tv_sec = LINGER_S };
+
+    box->answer = json_incref(answer);
+    box->is_verdict = head->token == box->token;
+    (void)event_del(box->on_answer);
+    (void)evtimer_add(box->on_late, &late);
+    return true;
+}
+
+/* Take the frame that is at the front, if it is all there. */
+static void take_frame(struct host_box *box)
+{
+    auto_json json_t *json = NULL;
     struct frame head;
+    bool ok;
 
     if (box->in.len < sizeof(head))
         return;
     memcpy(&head, box->in.data, sizeof(head));
-    if (head.kind != FRAME_DONE || head.len > FRAME_MAX || box->state < BOX_RUNNING) {
+    if ((head.kind != FRAME_DONE && head.kind != FRAME_CHECKED) || head.len > FRAME_MAX ||
+        box->state < BOX_RUNNING) {
         forged(box);
         return;
     }
     if (box->in.len < sizeof(head) + head.len)
         return;
-    if (count_items(box->in.data + sizeof(head), head.len) > FRAME_ITEMS_MAX) {
+    json = frame_json(box, &head);
+    box->in.len -= sizeof(head) + head.len;
+    memmove(box->in.data, box->in.data + sizeof(head) + head.len, box->in.len);
+    ok = json &&
+         (head.kind == FRAME_DONE ? take_done(box, &head, json) : take_checked(box, &head, json));
+    if (!ok)
         forged(box);
-        return;
-    }
-    box->answer = json_loadb(box->in.data + sizeof(head), head.len, JSON_ALLOW_NUL, NULL);
-    if (!json_is_object(box->answer) || json_depth(box->answer) > FRAME_DEPTH_MAX) {
+    else if (!box->answer)
+        take_frame(box); /* there may be one more: two are all that are taken */
+}
+
+/* Returns whether anything came. */
+static bool read_answer(struct host_box *box)
+{
+    struct gb_err err;
+    ssize_t n;
+
+    if (box->answer || box->forged)
+        return false;
+    if (gb_buf_reserve(&box->in, PIECE, &err) < 0) {
         forged(box);
-        return;
+        return false;
     }
-    box->is_rejection = box->token != 0 && head.token == box->token;
-    /* The program is at its end and has flushed. Its exit ends the box and whatever else lives
-     * there; killing it instead would lose the kernel's account of what it used. */
-    (void)event_del(box->on_answer);
-    (void)evtimer_add(box->on_late, &late);
+    n = read(box->answer_fd, box->in.data + box->in.len, PIECE);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (n <= 0) {
+        (void)event_del(box->on_answer); /* closed: its exit will tell */
+        return false;
+    }
+    box->in.len += (size_t)n;
+    take_frame(box);
+    return true;
 }
 
 static void on_answer(evutil_socket_t fd, short what, void *data)
 {
-    struct host_box *box = data;
-    struct gb_err err;
-    ssize_t n;
-
+    (void)fd;
     (void)what;
-    if (box->answer || box->forged)
-        return;
-    if (gb_buf_reserve(&box->in, PIECE, &err) < 0) {
-        forged(box);
-        return;
-    }
-    n = read(fd, box->in.data + box->in.len, PIECE);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n <= 0) {
-        (void)event_del(box->on_answer); /* closed: its exit will tell */
-        return;
-    }
-    box->in.len += (size_t)n;
-    take_frame(box);
+    (void)read_answer(data);
 }
 
 /* ---- init's socket: ours ---- */
@@ -222,10 +265,8 @@ static void drain(struct host_box *box)
         ;
     while (read_piece(box, box->err, STDERR_FILENO))
         ;
-    for (size_t before = SIZE_MAX; before != box->in.len;) {
-        before = box->in.len;
-        on_answer(box->answer_fd, 0, box);
-    }
+    while (read_answer(box))
+        ;
 }
 
 static void end(struct host_box *box)
@@ -265,6 +306,8 @@ struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed)
     struct run_outcome o = { .level = box->shape.level,
                              .usage = box->usage,
                              .setup_cpu_us = box->setup_cpu_us,
+                             .is_checked = box->is_checked,
+                             .has_begun = !box->is_held,
                              .n_layers = box->n_layers };
 
     memcpy(o.layers, box->layers, sizeof(o.layers));
@@ -274,7 +317,7 @@ struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed)
     } else if (box->answer && !box->forged && box->reported && box->end == END_EXITED) {
         o.end = RUN_ANSWERED;
         o.answer = box->answer;
-        o.is_rejection = box->is_rejection;
+        o.is_verdict = box->is_verdict;
         o.status = box->status;
     } else if (was_killed) { /* whatever it said, it had not ended */
         o.end = RUN_KILLED;
@@ -381,18 +424,36 @@ static int send_program(struct host_box *box, const json_t *program, int in, str
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending the request to its box") : 0;
 }
 
-int host_box_run(struct host_box *box, const json_t *program, int in,
-                 const struct plan_watch *watch, uint64_t timeout_ms, struct gb_err *err)
+/* From now on init watches what it uses, and its time. */
+static void watch_soon(struct host_box *box)
 {
     struct timeval soon = { .tv_usec = WATCH_AFTER_US };
 
-    if (send_program(box, program, in, err) < 0)
+    (void)evtimer_add(box->on_watch, &soon);
+}
+
+int host_box_run(struct host_box *box, const struct box_work *work, struct gb_err *err)
+{
+    if (send_program(box, work->program, work->in, err) < 0)
         return -1;
     box->state = BOX_RUNNING;
-    box->watch = *watch;
-    box->timeout_ms = timeout_ms;
-    (void)evtimer_add(box->on_watch, &soon);
+    box->watch = work->watch;
+    box->timeout_ms = work->timeout_ms;
+    box->is_held = work->hold;
+    if (!work->hold) /* until then only our own code runs in it */
+        watch_soon(box);
     return 0;
+}
+
+void host_box_go(struct host_box *box)
+{
+    struct frame head = { .kind = FRAME_GO };
+
+    if (!box->is_held || !box->is_checked || box->state != BOX_RUNNING)
+        return;
+    box->is_held = false;
+    (void)fd_send(box->chan, &head, sizeof(head), NULL, 0);
+    watch_soon(box);
 }
 
 void host_box_kill(struct host_box *box)

@@ -22,6 +22,8 @@ struct host_box;
 struct box_callbacks {
     void *data;
     void (*ready)(void *data, struct host_box *box);
+    /* The code passed the check: what was found. */
+    void (*checked)(void *data, struct host_box *box, const json_t *found);
     void (*output)(void *data, struct host_box *box, int stream, const char *bytes, size_t len);
     /* Everything in the box is dead, and all that it wrote was delivered. Not called for a box
      * that never ran. */
@@ -58,8 +60,10 @@ struct host_box {
     struct gb_err setup_err;
     struct gb_buf in; /* the frame that is coming */
     json_t *answer;
-    uint64_t token;    /* what a rejection must know */
-    bool is_rejection; /* and did */
+    uint64_t token;  /* what the check's own word must know */
+    bool is_verdict; /* the answer did */
+    bool is_checked; /* the code has passed the check */
+    bool is_held;    /* and its program waits, or will, to be let go */
     struct box_usage usage;
     int64_t setup_cpu_us;
     struct plan_watch watch;
@@ -81,10 +85,21 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
 /* The zygote made it: from now on it is a process to be waited for. Takes the pidfd. */
 int host_box_born(struct host_box *box, pid_t pid, int pidfd, struct gb_err *err) gb_nodiscard;
 
-/* Send the program; the box may still be being made. `in` is a descriptor for standard input, or -1. */
-int host_box_run(struct host_box *box, const json_t *program, int in,
-                 const struct plan_watch *watch, uint64_t timeout_ms,
+/* What a box is given to do; all borrowed. */
+struct box_work {
+    const json_t *program;
+    int in; /* a descriptor for standard input, or -1 */
+    struct plan_watch watch;
+    uint64_t timeout_ms;
+    bool hold; /* the program will wait for host_box_go() */
+};
+
+/* Send the program; the box may still be being made. */
+int host_box_run(struct host_box *box, const struct box_work *work,
                  struct gb_err *err) gb_nodiscard;
+
+/* Let a program begin that is held. If its box is lost, its end is told like any other. */
+void host_box_go(struct host_box *box);
 
 /* End it, and everything in it. `gone` follows. */
 void host_box_kill(struct host_box *box);

@@ -51,7 +51,7 @@ struct run {
     struct event *on_end; /* delivers an end that needs no box */
     struct gb_err failed;
     unsigned attempts; /* boxes that could not take it */
-    int64_t started_us;
+    int64_t started_us, begun_us;
     int stdin_fd;
 };
 
@@ -111,6 +111,7 @@ static void list_remove(struct run **list, const struct run *r)
 static void run_done(struct run *r, struct run_outcome *outcome)
 {
     outcome->started_us = r->started_us;
+    outcome->begun_us = r->begun_us;
     outcome->ended_us = clock_us();
     r->events.done(r->events.data, outcome);
     run_free(r);
@@ -249,9 +250,13 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
 
 static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
-    struct plan_watch watch = program_watch(&r->order, &r->shape);
     json_t *program = program_for(&r->order, &r->shape, box->scratch);
-    int e = host_box_run(box, program, r->stdin_fd, &watch, r->order.timeout_ms, err);
+    struct box_work work = { .program = program,
+                             .in = r->stdin_fd,
+                             .watch = program_watch(&r->order, &r->shape),
+                             .timeout_ms = r->order.timeout_ms,
+                             .hold = r->order.hold };
+    int e = host_box_run(box, &work, err);
 
     json_decref(program);
     return e;
@@ -259,7 +264,7 @@ static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 
 static void run_started(struct run *r)
 {
-    r->started_us = clock_us();
+    r->started_us = r->begun_us = clock_us();
     r->events.started(r->events.data);
 }
 
@@ -375,6 +380,21 @@ static void on_ready(void *data, struct host_box *box)
     if (l->oneshot && box->run && !l->queue && l->zygote) /* it has done what it was for */
         zygote_end(l->zygote);
     pump(l);
+}
+
+static void on_checked(void *data, struct host_box *box, const json_t *found)
+{
+    struct run *r = box->run;
+    struct run_check check = { .findings = json_object_get(found, "findings"),
+                               .risk = json_integer_value(json_object_get(found, "risk")),
+                               .us = json_integer_value(json_object_get(found, "check_us")),
+                               .level = box->shape.level,
+                               .layers = box->layers,
+                               .n_layers = box->n_layers };
+
+    (void)data;
+    if (r && r->events.checked)
+        r->events.checked(r->events.data, &check);
 }
 
 static void on_output(void *data, struct host_box *box, int stream, const char *bytes, size_t len)
@@ -624,6 +644,14 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
     return r;
 }
 
+static void local_go(struct run *r)
+{
+    if (!r->box || r->killed)
+        return; /* its end is on the way */
+    r->begun_us = clock_us();
+    host_box_go(r->box);
+}
+
 static void local_kill(struct run *r)
 {
     struct gb_err cancelled = { .code = GB_E_GONE };
@@ -740,6 +768,7 @@ static void on_pump(evutil_socket_t fd, short what, void *data)
 static const struct backend_ops local_ops = {
     .name = "local",
     .run = local_run,
+    .go = local_go,
     .kill = local_kill,
     .explain = local_explain,
     .waiting = local_waiting,
@@ -774,9 +803,12 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
     /* Somewhere else in each engine: control groups are named by it. */
     (void)!getrandom(&l->n_boxes, sizeof(uint32_t), GRND_NONBLOCK);
     l->n_boxes <<= 24;
-    l->callbacks = (struct box_callbacks){
-        .data = l, .ready = on_ready, .output = on_output, .ended = on_ended, .gone = on_gone
-    };
+    l->callbacks = (struct box_callbacks){ .data = l,
+                                           .ready = on_ready,
+                                           .checked = on_checked,
+                                           .output = on_output,
+                                           .ended = on_ended,
+                                           .gone = on_gone };
     struct box_shape usual = shape_of(l, &l->usual);
     l->extension_dir = strdup(spec->extension_dir);
     l->on_respawn = evtimer_new(spec->base, on_respawn, l);

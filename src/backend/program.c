@@ -65,6 +65,8 @@ json_t *program_for(const struct run_order *order, const struct box_shape *made,
     if (scratch)
         point_into_scratch(env, scratch);
     json_object_set_new(program, "env", env);
+    if (order->hold)
+        json_object_set_new(program, "hold", json_true());
     json_object_set_new(program, "rlimits", rlimits_of(order, made));
     return program;
 }

@@ -12,6 +12,7 @@
     X(LIMIT, "limit")                   \
     X(BUSY, "busy")                     \
     X(GONE, "gone")                     \
+    X(AUDIT, "audit")                   \
     X(PROTOCOL, "protocol")             \
     X(SYSTEM, "system")
 

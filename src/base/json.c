@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parse.h"
+
 /* How many digits this real needs: most do with 15, none needs more than 17. */
 static int digits_of(double d)
 {
@@ -65,6 +67,20 @@ static void shorten_reals(char *text)
         *to++ = *from++;
     }
     *to = '\0';
+}
+
+json_t *json_lossy(const char *text)
+{
+    json_t *string = json_string(text);
+    char *copy = string ? NULL : strdup(text);
+
+    if (!copy)
+        return string;
+    for (int64_t at; (at = utf8_first_bad(copy, strlen(copy))) >= 0;)
+        copy[at] = '?';
+    string = json_string(copy);
+    free(copy);
+    return string;
 }
 
 size_t json_depth(const json_t *json)

@@ -5,6 +5,10 @@
  * caller frees it; NULL only when memory ran out. */
 char *json_text(const json_t *json);
 
+/* A string from text that may not be UTF-8 (the name of a file, a message that was cut): each byte
+ * that is not becomes '?'. */
+json_t *json_lossy(const char *text);
+
 /* How deep arrays and objects are nested: 1 for a plain value. */
 size_t json_depth(const json_t *json);
 

@@ -11,6 +11,7 @@ enum cli_exit {
     CLI_OK = 0,
     CLI_USAGE = 2,
     CLI_FAILED = 125,
+    CLI_REJECTED = 126,
     CLI_SIGNAL = 128 /* plus the number of the signal */
 };
 
@@ -25,7 +26,8 @@ struct args {
     const char *prelude_path;
     const char *config_path;
     const char *completion;
-    int jobs; /* 0: not given */
+    const char *expect; /* a hash */
+    int jobs;           /* 0: not given */
     bool want_help;
     bool want_version;
     bool want_man;
@@ -44,7 +46,9 @@ struct command {
 };
 
 extern const struct command cmd_run;
+extern const struct command cmd_check;
 extern const struct command cmd_batch;
+extern const struct command cmd_audit;
 extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 

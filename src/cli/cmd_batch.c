@@ -7,7 +7,6 @@
  * however slow one line is. Lines are read by a thread (lines.h), all else happens here.
  */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/lines.h"
@@ -47,6 +47,7 @@ struct batch {
     int write_error;   /* -errno of standard output, or 0 */
     struct gb_err err; /* why the lines could not be read; code GB_OK: they could */
     struct progress progress;
+    struct asker asker;
 };
 
 static struct slot *slot_at(const struct batch *b, uint64_t sequence)
@@ -72,9 +73,21 @@ static void on_done(void *data, struct gb_job *job, const char *result)
 {
     struct slot *slot = data;
 
-    (void)job;
+    ask_forget(&slot->batch->asker, job);
     slot->batch->running--;
     slot_answer(slot, result);
+}
+
+static void on_approve(void *data, struct gb_job *job, const char *question)
+{
+    struct slot *slot = data;
+
+    ask_add(&slot->batch->asker, job, question);
+}
+
+static void before_asking(void *data)
+{
+    progress_hide(data);
 }
 
 /* The answer to a line that cannot even be handed to the engine. */
@@ -98,7 +111,9 @@ static void start_line(struct batch *b, struct line *line)
 {
     auto_free char *text = line->text;
     struct slot *slot = slot_at(b, b->started);
-    struct gb_callbacks callbacks = { .size = sizeof(callbacks), .data = slot, .done = on_done };
+    struct gb_callbacks callbacks = {
+        .size = sizeof(callbacks), .data = slot, .done = on_done, .approve = on_approve
+    };
 
     *slot = (struct slot){ .batch = b, .end_offset = line->end_offset };
     b->started++;
@@ -171,12 +186,17 @@ static void drive(struct batch *b, struct lines *lines)
             start_lines(b, lines);
         while (write_results(b));
 
+        ask_look(&b->asker);
         if (must_stop(b) && !is_cancelled) {
             cancel_all(b);
             is_cancelled = true;
         }
         if (b->is_ended && b->running == 0)
             break;
+        if (b->asker.first) { /* the terminal is the question's */
+            (void)gb_step(b->engine, ask_step_ms(&b->asker));
+            continue;
+        }
         progress_draw(&b->progress);
         (void)gb_step(b->engine, b->progress.is_on ? TICK_MS : -1);
     }
@@ -197,16 +217,6 @@ static int conclude(const struct batch *b)
         return CLI_FAILED;
     }
     return CLI_OK;
-}
-
-/* As many as there are processors for us. */
-static int default_jobs(void)
-{
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof(set), &set) < 0)
-        return 1;
-    return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
 }
 
 static int batch_input(const struct args *args, struct gb_err *err)
@@ -242,7 +252,7 @@ static int batch_run(struct batch *b, int fd, const struct args *args)
 
 static int batch_main(const struct args *args)
 {
-    struct batch batch = { 0 };
+    struct batch batch = { .asker = ASKER_EMPTY };
     json_auto_t *config = NULL;
     json_auto_t *error = NULL;
     auto_close int fd = -1;
@@ -256,8 +266,11 @@ static int batch_main(const struct args *args)
         return report_refused(error, false);
 
     batch.engine = engine;
+    batch.asker.before = before_asking;
+    batch.asker.data = &batch.progress;
     int status = batch_run(&batch, fd, args);
     free(batch.slots);
+    ask_done(&batch.asker);
     return status;
 }
 
@@ -271,9 +284,11 @@ static const struct option_spec batch_specs[] = {
 };
 static const struct option_group batch_options = { "Batch", batch_specs, ARRAY_LEN(batch_specs) };
 
-static const struct option_group *const groups[] = { &batch_options,   &limit_options,
-                                                     &box_options,     &config_options,
-                                                     &general_options, NULL };
+static const struct option_group *const groups[] = {
+    &batch_options,   &limit_options,   &policy_options,
+    &consent_options, &box_options,     &audit_options,
+    &config_options,  &general_options, NULL
+};
 
 const struct command cmd_batch = {
     .name = "batch",

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/report.h"
@@ -28,6 +29,7 @@ struct run {
     int write_error; /* -errno of standard output, or 0 */
     bool is_done;
     struct report report;
+    struct asker asker;
 };
 
 static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
@@ -53,9 +55,16 @@ static void on_done(void *data, struct gb_job *job, const char *result)
 {
     struct run *run = data;
 
-    (void)job;
+    ask_forget(&run->asker, job);
     run->result = strdup(result);
     run->is_done = true;
+}
+
+static void on_approve(void *data, struct gb_job *job, const char *question)
+{
+    struct run *run = data;
+
+    ask_add(&run->asker, job, question);
 }
 
 /* Run the request to its end, or to the end that a signal asks for. */
@@ -64,16 +73,18 @@ static void drive(struct run *run, struct gb_engine *engine, const char *request
     struct gb_callbacks callbacks = { .size = sizeof(callbacks),
                                       .data = run,
                                       .output = run->args->want_json ? NULL : on_output,
-                                      .done = on_done };
+                                      .done = on_done,
+                                      .approve = on_approve };
     bool is_cancelled = false;
 
     run->job = gb_start(engine, request, &callbacks);
     while (run->job && !run->is_done) {
+        ask_look(&run->asker);
         if (signals_caught() != 0 && !is_cancelled) {
             gb_cancel(run->job);
             is_cancelled = true;
         }
-        (void)gb_step(engine, -1);
+        (void)gb_step(engine, ask_step_ms(&run->asker));
     }
 }
 
@@ -158,6 +169,7 @@ static int run_with_engine(struct run *run, struct request *request, struct gb_e
     }
     if (run->args->want_explain)
         return explain(run, engine, text);
+    run->report.request = text;
     drive(run, engine, text);
     return conclude(run);
 }
@@ -180,7 +192,7 @@ static int run_main(const struct args *args)
     json_auto_t *config = NULL;
     json_auto_t *error = NULL;
     auto_engine struct gb_engine *engine = NULL;
-    struct run run = { .args = args };
+    struct run run = { .args = args, .asker = ASKER_EMPTY };
     struct gb_err err;
 
     if (request_open(args, &request, &err) < 0 || settings_load(args, &config, &err) < 0)
@@ -196,6 +208,7 @@ static int run_main(const struct args *args)
 
     int status = run_with_engine(&run, &request, engine);
     free(run.result);
+    ask_done(&run.asker);
     leave(status);
     return status;
 }
@@ -216,9 +229,11 @@ static const struct option_spec program[] = {
 };
 static const struct option_group program_options = { "Program", program, ARRAY_LEN(program) };
 
-static const struct option_group *const groups[] = { &program_options, &limit_options,
-                                                     &box_options,     &config_options,
-                                                     &general_options, NULL };
+static const struct option_group *const groups[] = {
+    &program_options, &limit_options,   &policy_options,
+    &consent_options, &box_options,     &audit_options,
+    &config_options,  &general_options, NULL
+};
 
 const struct command cmd_run = {
     .name = "run",

@@ -147,6 +147,7 @@ static const struct {
       "Run a file under tighter limits, with an argument." },
     { "glovebox run --json --input 'n=41' -c 'n + 1'",
       "Bind a variable and get the value of the last expression in a result object." },
+    { "glovebox check --policy strict *.py", "See what a policy would refuse; run nothing." },
     { "glovebox batch -j 4 requests.jsonl > results.jsonl", "Answer a file of requests." },
     { "glovebox doctor", "See what holds a box on this host." },
 };

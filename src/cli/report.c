@@ -7,6 +7,7 @@
 
 #include "base/own.h"
 #include "cli/cli.h"
+#include "cli/findings.h"
 #include "cli/io.h"
 
 /* Every key of a result, so that a reader of --json needs no second shape. */
@@ -45,58 +46,19 @@ static void print_raised(FILE *f, const json_t *result, const struct report *r)
         fprintf(f, "%s%s", traceback, traceback[len - 1] == '\n' ? "" : "\n");
 }
 
-/* The line of code, and a caret below the column (counted in characters, from 1). */
-static void print_source(FILE *f, const char *source, json_int_t column)
-{
-    fprintf(f, "    %.*s\n", (int)strcspn(source, "\r\n"), source);
-    if (column < 1)
-        return;
-
-    fputs("    ", f);
-    for (json_int_t at = 1; at < column && *source; at++) {
-        fputc(*source == '\t' ? '\t' : ' ', f);
-        do
-            source++;
-        while ((*source & 0xc0) == 0x80); /* the rest of a UTF-8 sequence */
-    }
-    fputs("^\n", f);
-}
-
-static void print_finding(FILE *f, const json_t *finding, const char *filename)
-{
-    const char *severity = get_string(finding, "severity");
-    const char *text = get_string(finding, "message");
-    const char *rule = get_string(finding, "rule");
-    const char *source = get_string(finding, "source");
-    const char *remedy = get_string(finding, "remedy");
-    json_int_t line = json_integer_value(json_object_get(finding, "line"));
-    json_int_t column = json_integer_value(json_object_get(finding, "column"));
-
-    fputs(filename, f);
-    if (line > 0)
-        fprintf(f, ":%lld", (long long)line);
-    if (line > 0 && column > 0)
-        fprintf(f, ":%lld", (long long)column);
-    fprintf(f, ": %s: %s", severity ? severity : "error", text ? text : "refused");
-    if (rule)
-        fprintf(f, " [%s]", rule);
-    fputc('\n', f);
-    if (source)
-        print_source(f, source, column);
-    if (remedy)
-        fprintf(f, "help: %s\n", remedy);
-}
-
 static void print_rejected(FILE *f, const json_t *result, const struct report *r)
 {
     const json_t *findings = json_object_get(result, "findings");
-    size_t i = 0;
-    const json_t *finding = NULL;
+    json_auto_t *request = r->request ? json_loads(r->request, JSON_ALLOW_NUL, NULL) : NULL;
+    const json_t *code = json_object_get(request, "code");
+    struct source source = { .name = r->filename,
+                             .code = json_string_value(code),
+                             .len = json_string_length(code),
+                             .is_colored = wants_color(STDERR_FILENO) };
 
     if (json_array_size(findings) == 0)
         print_error(f, json_object_get(result, "error"), "rejected");
-    json_array_foreach (findings, i, finding)
-        print_finding(f, finding, r->filename);
+    findings_print(f, findings, &source);
 }
 
 static void print_timeout(FILE *f, const json_t *result, const struct report *r)
@@ -147,9 +109,21 @@ static const struct {
     { "limit", print_limit },  { "crashed", print_crashed },   { "failed", print_failed },
 };
 
+/* What we say begins a line of its own, also after half a line of the guest's. */
+static void say(struct text *t, bool *is_line_open)
+{
+    if (*is_line_open && ftell(t->stream) > 0) {
+        (void)!write_all(STDERR_FILENO, "\n", 1);
+        *is_line_open = false;
+    }
+    (void)!text_send(t, STDERR_FILENO);
+}
+
 void report_result(const json_t *result, const struct report *r)
 {
     const char *status = get_string(result, "status");
+    const char *unrecorded = get_string(result, "audit_error");
+    bool is_line_open = r->is_line_open, is_told = false;
     struct text t;
 
     for (size_t i = 0; i < ARRAY_LEN(printers); i++) {
@@ -158,11 +132,13 @@ void report_result(const json_t *result, const struct report *r)
         if (text_open(&t) < 0)
             return;
         printers[i].print(t.stream, result, r);
-        /* What we say begins a line of its own, also after half a line of the guest's. */
-        if (r->is_line_open && ftell(t.stream) > 0)
-            (void)!write_all(STDERR_FILENO, "\n", 1);
-        (void)!text_send(&t, STDERR_FILENO);
+        say(&t, &is_line_open);
+        is_told = printers[i].print == print_failed;
     }
+    if (!unrecorded || is_told || text_open(&t) < 0)
+        return;
+    fprintf(t.stream, "glovebox: warning: %s\n", unrecorded);
+    say(&t, &is_line_open);
 }
 
 int report_exit_code(const json_t *result)

@@ -7,11 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "cli/io.h"
-
-#define INPUT_BYTES_MAX ((size_t)64 << 20)
 
 static int out_of_memory(struct gb_err *err)
 {
@@ -130,28 +128,12 @@ static int set_file(json_t *request, const char *key, int fd, const char *path, 
 
     if (fd < 0)
         return 0;
-    gb_buf_init(&buf, INPUT_BYTES_MAX);
+    gb_buf_init(&buf, REQUEST_BYTES_MAX);
     int rc = read_all(fd, path, &buf, err);
     if (rc == 0)
         rc = set_bytes(request, key, buf.data ? buf.data : "", buf.len, err);
     gb_buf_done(&buf);
     return rc;
-}
-
-/* A name for messages: bytes that are not UTF-8 become '?'. */
-static json_t *display_name(const char *name)
-{
-    auto_free char *copy = NULL;
-    json_t *text = json_string(name);
-
-    if (text)
-        return text;
-    copy = strdup(name);
-    for (char *c = copy; c && *c; c++) {
-        if (*c & 0x80)
-            *c = '?';
-    }
-    return copy ? json_string(copy) : NULL;
 }
 
 static int set_arguments(json_t *request, const struct request *r, const struct args *args,
@@ -160,7 +142,7 @@ static int set_arguments(json_t *request, const struct request *r, const struct 
     json_t *list = json_array();
 
     if (json_object_set_new(request, "argv", list) < 0 ||
-        json_array_append_new(list, display_name(r->path ? r->path : "-c")) < 0)
+        json_array_append_new(list, json_lossy(r->path ? r->path : "-c")) < 0)
         return out_of_memory(err);
     for (char **a = args->operands.rest; *a; a++) {
         if (json_array_append_new(list, json_string(*a)) < 0)
@@ -174,7 +156,7 @@ int request_read(struct request *r, const struct args *args, char **ret, struct 
     json_auto_t *request = json_pack("{s:s}", "kind", "python");
 
     if (!request ||
-        (r->path && json_object_set_new(request, "filename", display_name(r->filename)) < 0))
+        (r->path && json_object_set_new(request, "filename", json_lossy(r->filename)) < 0))
         return out_of_memory(err);
     if (set_arguments(request, r, args, err) < 0)
         return -1;
@@ -190,6 +172,56 @@ int request_read(struct request *r, const struct args *args, char **ret, struct 
 
     *ret = json_dumps(request, JSON_COMPACT);
     return *ret ? 0 : out_of_memory(err);
+}
+
+/* ---- check ---- */
+
+static int check_request(const char *path, const char *code, size_t len, const json_t *prelude,
+                         char **ret, struct gb_err *err)
+{
+    json_auto_t *request = json_pack("{s:s}", "kind", "check");
+    bool is_file = path && strcmp(path, "-") != 0;
+
+    if (!request || (is_file && (json_object_set_new(request, "id", json_lossy(path)) < 0 ||
+                                 json_object_set_new(request, "filename", json_lossy(path)) < 0)))
+        return out_of_memory(err);
+    if (prelude && json_object_set_new(request, "prelude", json_deep_copy(prelude)) < 0)
+        return out_of_memory(err);
+    if (set_bytes(request, "code", code, len, err) < 0)
+        return -1;
+    *ret = json_dumps(request, JSON_COMPACT);
+    return *ret ? 0 : out_of_memory(err);
+}
+
+int request_check(const char *path, const json_t *prelude, struct gb_buf *text, char **ret,
+                  struct gb_err *err)
+{
+    auto_close int fd = open_input(path, err);
+
+    if (fd < 0 || read_all(fd, path, text, err) < 0)
+        return -1;
+    return check_request(path, text->data ? text->data : "", text->len, prelude, ret, err);
+}
+
+int request_check_code(const char *code, const json_t *prelude, char **ret, struct gb_err *err)
+{
+    return check_request(NULL, code, strlen(code), prelude, ret, err);
+}
+
+json_t *request_text_of(const char *path, struct gb_err *err)
+{
+    auto_close int fd = open_input(path, err);
+    struct gb_buf buf;
+    json_t *text = NULL;
+
+    gb_buf_init(&buf, REQUEST_BYTES_MAX);
+    if (fd >= 0 && read_all(fd, path, &buf, err) == 0) {
+        text = json_stringn(buf.data ? buf.data : "", buf.len);
+        if (!text)
+            gb_err_set(err, GB_E_SYSTEM, EILSEQ, "cannot read '%.150s'", path);
+    }
+    gb_buf_done(&buf);
+    return text;
 }
 
 void request_done(struct request *r)

@@ -1,6 +1,7 @@
 #pragma once
-/* The request that `run` makes of its command line. In two steps, so that the engine can warm
- * its interpreter while the program is being read. */
+/* The requests that `run` and `check` make of their command lines. That of `run` in two steps, so
+ * that the engine can warm its interpreter while the program is being read. */
+#include "base/buf.h"
 #include "base/err.h"
 #include "cli/cli.h"
 
@@ -19,6 +20,21 @@ int request_open(const struct args *args, struct request *r, struct gb_err *err)
 /* Read the files and make the request's JSON, which the caller frees. */
 int request_read(struct request *r, const struct args *args, char **ret,
                  struct gb_err *err) gb_nodiscard;
+
+/* The request that checks a file ("-" for standard input), which the caller frees. Its text is
+ * left in `text`, whatever happens. `prelude` is set with it, or NULL. */
+int request_check(const char *path, const json_t *prelude, struct gb_buf *text, char **ret,
+                  struct gb_err *err) gb_nodiscard;
+
+/* The same for code as it was typed. */
+int request_check_code(const char *code, const json_t *prelude, char **ret,
+                       struct gb_err *err) gb_nodiscard;
+
+/* The text of a file as a JSON string; NULL with err, also when it is not UTF-8. */
+json_t *request_text_of(const char *path, struct gb_err *err);
+
+/* How much is read of a file. */
+#define REQUEST_BYTES_MAX ((size_t)64 << 20)
 
 /* Closes the files. For auto_request. */
 void request_done(struct request *r);

@@ -1,6 +1,7 @@
 #include "cli/settings.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,49 @@ static const struct option_spec limits[] = {
 };
 const struct option_group limit_options = { "Limits", limits, ARRAY_LEN(limits) };
 
+static const struct option_spec policy[] = {
+    { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off",
+      "what the code may say: off looks at nothing but whether it parses; standard refuses what "
+      "your "
+      "lists refuse; strict has lists of its own, of what it allows",
+      "standard where the kernel holds the box, else strict" },
+    { 0, "patterns", OPT_KEY_CHOICE, CONFIG, "off|warn|block",
+      "what becomes of code that looks dangerous",
+      "block under strict, warn under standard, else off" },
+    { 0, "allow-import", OPT_KEY_LIST, CONFIG, "M",
+      "allow this module too, also one that strict blocks; repeatable. For each of these lists, "
+      "'=' "
+      "first empties it: '--allow-import = --allow-import csv' allows csv alone",
+      NULL },
+    { 0, "block-import", OPT_KEY_LIST, CONFIG, "M",
+      "refuse this module, whatever allows it; repeatable", NULL },
+    { 0, "allow-builtin", OPT_KEY_LIST, CONFIG, "B", "the same for builtins; repeatable", NULL },
+    { 0, "block-builtin", OPT_KEY_LIST, CONFIG, "B", "the same for builtins; repeatable", NULL },
+    { 0, "allow-os-attr", OPT_KEY_LIST, CONFIG, "A", "allow this attribute of os; repeatable",
+      "environ and path under strict" },
+};
+const struct option_group policy_options = { "Policy", policy, ARRAY_LEN(policy) };
+
+static const struct option_spec consent[] = {
+    { 0, "approve", OPT_KEY_CHOICE, CONFIG, "ask|never|always",
+      "ask a person, on the terminal, before a program runs: ask does so unless "
+      "--acknowledge-unsafe answers for a program that the kernel does not hold; always does so in "
+      "any case. Without a terminal the program is rejected",
+      "never where the kernel holds the box, else ask" },
+    { 0, "acknowledge-unsafe", OPT_KEY_FLAG, CONFIG, NULL,
+      "run without kernel isolation (--isolation process or none) without asking", NULL },
+    { 0, "review", OPT_KEY_TEXT, CONFIG, "URL",
+      "have a model review the code first, at this OpenAI-compatible endpoint; the key is taken "
+      "from GLOVEBOX_REVIEW_KEY",
+      "off" },
+    { 0, "review-model", OPT_KEY_TEXT, CONFIG, "NAME", "which model reviews",
+      "the endpoint's own" },
+};
+const struct option_group consent_options = { "Review and approval", consent, ARRAY_LEN(consent) };
+
 static const struct option_spec box[] = {
     { 0, "isolation", OPT_KEY_CHOICE, CONFIG, "auto|namespaces|landlock|process|none",
       "which layers must hold; too little on this host is refused", "auto" },
-    { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off",
-      "what the code may say; strict is not there yet",
-      "standard where the kernel holds the box, else strict" },
     { 0, "network", OPT_KEY_CHOICE, CONFIG, "none|host", "what the program can reach", "none" },
     { 'e', "env", OPT_KEY_ENV, CONFIG, "NAME[=VALUE]",
       "set a variable, or copy it from here; repeatable. Without it the environment has only "
@@ -46,12 +84,18 @@ static const struct option_spec box[] = {
       "the one above, if delegated" },
     { 0, "preload", OPT_KEY_LIST, CONFIG, "M[,M]",
       "modules to import before the box is made; repeatable", NULL },
-    { 0, "acknowledge-unsafe", OPT_KEY_FLAG, CONFIG, NULL,
-      "needed to run without kernel isolation (--isolation process or none)", NULL },
     { 0, "allow-request", OPT_KEY_LIST, CONFIG, "KEY[,KEY]",
       "settings that a request may loosen; repeatable", NULL },
 };
 const struct option_group box_options = { "Box", box, ARRAY_LEN(box) };
+
+static const struct option_spec audit[] = {
+    { 0, "audit", OPT_KEY_TEXT, CONFIG, "FILE",
+      "append what happens to each request to FILE, as JSON lines", "off" },
+    { 0, "audit-required", OPT_KEY_FLAG, CONFIG, NULL, "run nothing that cannot be recorded",
+      NULL },
+};
+const struct option_group audit_options = { "Audit", audit, ARRAY_LEN(audit) };
 
 static const struct option_spec config_file[] = {
     { 0, "config", OPT_TEXT, offsetof(struct args, config_path), "FILE",
@@ -113,46 +157,114 @@ static int try_file(const char *path, bool is_required, json_t **ret, struct gb_
 }
 
 /* A file that happens to lie in the working directory, which may be somebody else's repository,
- * must not choose what runs on the host or how little holds it. */
+ * must not choose what runs on the host, how little holds it, what it may say, who is asked and
+ * told of it. */
+static const char *const guarded[] = {
+    "acknowledge_unsafe",
+    "allow_builtin",
+    "allow_import",
+    "allow_os_attr",
+    "allow_request",
+    "approve",
+    "audit",
+    "audit_required",
+    "block_builtin",
+    "block_import",
+    "cgroup",
+    "extension_dir",
+    "isolation",
+    "network",
+    "patterns",
+    "policy",
+    "preload",
+    "python",
+    "review",
+    "review_ca",
+    "review_key",
+    "review_model",
+};
+
 static int check_trust(const json_t *config, struct gb_err *err)
 {
-    static const char *const keys[] = { "acknowledge_unsafe",
-                                        "allow_request",
-                                        "cgroup",
-                                        "extension_dir",
-                                        "isolation",
-                                        "network",
-                                        "policy",
-                                        "preload",
-                                        "python" };
-
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        if (!json_object_get(config, keys[i]))
+    for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
+        if (!json_object_get(config, guarded[i]))
             continue;
-        (void)gb_fail(err, GB_E_INVALID, 0, "./glovebox.json may not set '%s'", keys[i]);
+        (void)gb_fail(err, GB_E_INVALID, 0, "./glovebox.json may not set '%s'", guarded[i]);
         return gb_fail_hint(err, "if you trust it, say so: --config glovebox.json");
     }
     return 0;
 }
 
-static int load_file(const char *asked, json_t **ret, struct gb_err *err)
+/* The user's own file. Returns 1, or 0 when there is none. */
+static int load_user(json_t **ret, struct gb_err *err)
 {
-    auto_free char *user = NULL;
+    auto_free char *path = user_path();
+    int found = path ? try_file(path, false, ret, err) : 0;
 
-    if (asked)
-        return try_file(asked, true, ret, err);
-
-    int found = try_file("glovebox.json", false, ret, err);
-    if (found > 0 && check_trust(*ret, err) < 0)
-        return -1;
-    if (found != 0)
-        return found;
-    user = user_path();
-    found = user ? try_file(user, false, ret, err) : 0;
     /* A home that we may not enter is somebody else's, and so is what it configures. */
     if (found < 0 && err->sys == EACCES)
         return 0;
     return found;
+}
+
+/* A file in the working directory takes the place of the user's, but not in what it may not set:
+ * entering a directory must not be a way around a policy, a reviewer or an audit. */
+static int keep_guarded(json_t *config, struct gb_err *err)
+{
+    json_auto_t *user = NULL;
+
+    if (load_user(&user, err) < 0)
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
+        if (json_object_get(user, guarded[i]) &&
+            json_object_set(config, guarded[i], json_object_get(user, guarded[i])) < 0)
+            return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    return 0;
+}
+
+static int load_file(const char *asked, json_t **ret, struct gb_err *err)
+{
+    if (asked)
+        return try_file(asked, true, ret, err);
+
+    int found = try_file("glovebox.json", false, ret, err);
+    if (found > 0)
+        return check_trust(*ret, err) < 0 || keep_guarded(*ret, err) < 0 ? -1 : 1;
+    return found < 0 ? -1 : load_user(ret, err);
+}
+
+/* Put what the file says before what the command line says, where they add up: variables name by
+ * name, the policy's lists in order. Everything else on the command line replaces. */
+static int add_up(json_t *ours, json_t *theirs)
+{
+    static const char *const lists[] = { "allow_import", "block_import", "allow_builtin",
+                                         "block_builtin", "allow_os_attr" };
+    json_t *env = json_object_get(ours, "env"), *more = json_object_get(theirs, "env");
+    int r = 0;
+
+    if (json_is_object(env) && json_is_object(more))
+        r = json_object_update_missing(env, more);
+    for (size_t i = 0; i < ARRAY_LEN(lists) && r == 0; i++) {
+        const json_t *said = json_object_get(ours, lists[i]);
+        json_t *before = json_object_get(theirs, lists[i]);
+        json_t *both = said && json_is_array(before) ? json_copy(before) : NULL;
+
+        if (both && (json_array_extend(both, json_object_get(ours, lists[i])) < 0 ||
+                     json_object_set(ours, lists[i], both) < 0))
+            r = -1;
+        json_decref(both);
+    }
+    return r;
+}
+
+/* Never an argument: others can see those. */
+static int add_review_key(json_t *config)
+{
+    const char *key = getenv("GLOVEBOX_REVIEW_KEY");
+
+    if (!key || !*key || !json_object_get(config, "review"))
+        return 0;
+    return json_object_set_new(config, "review_key", json_string(key));
 }
 
 int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
@@ -164,18 +276,22 @@ int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
         return -1;
     if (found == 0)
         config = json_object();
-
-    /* Variables add up name by name; everything else on the command line replaces. */
-    json_t *ours = json_object_get(args->config, "env");
-    json_t *theirs = json_object_get(config, "env");
-    if (json_is_object(ours) && json_is_object(theirs) &&
-        (json_object_update_missing(ours, theirs) < 0))
+    if (add_up(args->config, config) < 0 || json_object_update(config, args->config) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
-    if (json_object_update(config, args->config) < 0)
-        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    if (add_review_key(config) < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "GLOVEBOX_REVIEW_KEY is not valid UTF-8");
 
     *ret = take_ptr(config);
     return 0;
+}
+
+int default_jobs(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+        return 1;
+    return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
 }
 
 int engine_open_plain(const json_t *config, struct gb_engine **ret, json_t **ret_error)

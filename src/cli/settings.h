@@ -10,8 +10,14 @@ struct gb_engine;
 #define SETTINGS_TIMEOUT "30" /* the engine's default, as --help and messages show it */
 
 extern const struct option_group limit_options;
+extern const struct option_group policy_options;  /* what code may say */
+extern const struct option_group consent_options; /* who else is to agree */
 extern const struct option_group box_options;
+extern const struct option_group audit_options;  /* --audit and what belongs to it */
 extern const struct option_group config_options; /* --config alone */
+
+/* How many requests to have under way: as many as there are processors for us. */
+int default_jobs(void);
 
 /* The engine's configuration: the file (--config, ./glovebox.json, or the XDG configuration
  * folder's) with the command line on top. The caller drops the reference. */

@@ -91,6 +91,31 @@ static int set_extension(struct config *c, const char *key, json_t *value, struc
     return set_text(&c->extension_dir, key, value, err);
 }
 
+static int set_review(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->review, key, value, err);
+}
+
+static int set_review_model(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->review_model, key, value, err);
+}
+
+static int set_review_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->review_key, key, value, err);
+}
+
+static int set_review_ca(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->review_ca, key, value, err);
+}
+
+static int set_audit(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_text(&c->audit, key, value, err);
+}
+
 static int set_pool(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     json_int_t n = json_integer_value(value);
@@ -119,12 +144,19 @@ static int set_acknowledge(struct config *c, const char *key, json_t *value, str
     return set_bool(&c->acknowledge_unsafe, key, value, err);
 }
 
+static int set_audit_required(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return set_bool(&c->audit_required, key, value, err);
+}
+
 static const struct {
     const char *key;
     int (*set)(struct config *c, const char *key, json_t *value, struct gb_err *err);
 } keys[] = {
     { "acknowledge_unsafe", set_acknowledge },
     { "allow_request", set_allow_request },
+    { "audit", set_audit },
+    { "audit_required", set_audit_required },
     { "cgroup", set_cgroup },
     { "env", set_env },
     { "extension_dir", set_extension },
@@ -132,12 +164,18 @@ static const struct {
     { "pool", set_pool },
     { "preload", set_preload },
     { "python", set_python },
+    { "review", set_review },
+    { "review_ca", set_review_ca },
+    { "review_key", set_review_key },
+    { "review_model", set_review_model },
 };
 
 static int set_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     int r = settings_configure(&c->settings, key, value, err);
 
+    if (r == 0)
+        r = policy_say(&c->lists, key, value, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -197,6 +235,8 @@ static int read_json(struct config *c, const char *text, struct gb_err *err)
     json_object_foreach (json, key, value)
         if (set_key(c, key, value, err) < 0)
             return -1;
+    if (c->audit_required && !c->audit)
+        return gb_fail(err, GB_E_INVALID, 0, "audit_required: there is no audit to be required");
     return 0;
 }
 
@@ -217,11 +257,19 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
 
 void config_done(struct config *c)
 {
+    policy_done(&c->lists);
     json_decref(c->env);
     json_decref(c->preload);
     json_decref(c->allow_request);
     free(c->python);
     free(c->extension_dir);
     free(c->cgroup);
+    free(c->review);
+    free(c->review_model);
+    free(c->review_ca);
+    if (c->review_key)
+        explicit_bzero(c->review_key, strlen(c->review_key));
+    free(c->review_key);
+    free(c->audit);
     *c = (struct config){ 0 };
 }

@@ -4,19 +4,27 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "engine/policy.h"
 #include "engine/settings.h"
 
 struct config {
     struct settings settings;
+    struct policy_lists lists;
     json_t *env;           /* object of strings: PATH, HOME, LANG, TMPDIR and what was added */
     json_t *preload;       /* array of module names */
     json_t *allow_request; /* array of keys that requests may loosen, or NULL */
     char *python;          /* or NULL */
     char *cgroup;          /* a delegated control group, or NULL */
     char *extension_dir;   /* where the interpreter extension is */
+    char *review;          /* where the reviewer is, or NULL: nobody reviews */
+    char *review_model;    /* or NULL */
+    char *review_key;      /* or NULL */
+    char *review_ca;       /* a file of certificates to trust instead of the system's, or NULL */
+    char *audit;           /* a file to append to, or NULL */
     unsigned pool;
     bool oneshot;
     bool acknowledge_unsafe;
+    bool audit_required; /* nothing runs that cannot be recorded */
 };
 
 /* Read a configuration (NULL: all defaults). */

@@ -10,9 +10,11 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "engine/audit.h"
 #include "engine/doctor.h"
 #include "engine/job.h"
 #include "engine/result.h"
+#include "engine/review.h"
 
 enum {
     EXPLAIN_WAIT_MS = 20000
@@ -35,6 +37,7 @@ static void job_free(struct gb_job *job)
     job->engine->n_jobs--;
     if (job->on_timeout)
         event_free(job->on_timeout);
+    review_cancel(job->review);
     output_done(&job->out);
     output_done(&job->err);
     request_done(&job->request);
@@ -44,11 +47,15 @@ static void job_free(struct gb_job *job)
 
 void job_deliver(struct gb_job *job)
 {
-    auto_free char *text = json_text(job->result);
+    auto_free char *text = NULL;
+    struct gb_engine *engine = job->engine;
 
+    audit_end(job);
+    text = json_text(job->result);
     if (job->callbacks.done)
         job->callbacks.done(job->callbacks.data, job, text ? text : "{\"status\":\"failed\"}");
     job_free(job);
+    audit_idle(engine);
 }
 
 /* Jobs that ended on the road, before they ran. */
@@ -95,6 +102,11 @@ void gb_cancel(struct gb_job *job)
         return;
     job->stopped = STOP_CANCEL;
     job->engine->backend->ops->kill(job->run);
+}
+
+int gb_approve(struct gb_job *job, int yes, const char *reason)
+{
+    return road_approve(job, yes != 0, reason);
 }
 
 /* ---- the loop ---- */
@@ -200,6 +212,7 @@ char *gb_explain(struct gb_engine *engine, const char *request)
     }
     if (plan) {
         json_object_set_new(plan, "backend", json_string(b->ops->name));
+        json_object_set(plan, "check", json_object_get(r.program, "check"));
         json_object_set_new(plan, "timeout_ms", json_integer((json_int_t)r.settings.timeout_ms));
         json_object_set(plan, "env", engine->config.env);
         json_object_set_new(plan, "limits",
@@ -278,16 +291,17 @@ int gb_engine_new(const char *config, struct gb_engine **ret, char **ret_error)
 
     if (e) {
         e->wake_fd = -1;
-        if (config_init(&e->config, config, &err) == 0 && start_loop(e, &err) == 0 &&
-            start_backend(e, &err) == 0) {
+        if (config_init(&e->config, config, &err) == 0 && audit_open(e, &err) == 0 &&
+            start_loop(e, &err) == 0 && start_backend(e, &err) == 0) {
             *ret = e;
             return 0;
         }
     }
     (void)gb_engine_free(e);
     if (ret_error) {
-        auto_json json_t *json = json_pack("{s:s,s:s,s:s}", "type", gb_code_name(err.code),
-                                           "message", err.msg, "hint", err.hint);
+        auto_json json_t *json =
+            json_pack("{s:s,s:o,s:o}", "type", gb_code_name(err.code), "message",
+                      json_lossy(err.msg), "hint", json_lossy(err.hint));
         *ret_error = json_text(json);
     }
     return -1;
@@ -313,6 +327,7 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
     if (engine->base)
         event_base_free(engine->base);
     gb_closep(&engine->wake_fd);
+    audit_close(engine);
     config_done(&engine->config);
     free(engine);
     return NULL;

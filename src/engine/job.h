@@ -5,12 +5,17 @@
 
 #include "backend/backend.h"
 #include "engine/config.h"
+#include "engine/digest.h"
 #include "engine/output.h"
 #include "engine/request.h"
 #include "glovebox.h"
 
+struct trail;
+
 struct gb_engine {
     struct config config;
+    struct trail *trail; /* the audit file, or NULL */
+    uint64_t n_runs;     /* that the audit has numbered */
     struct event_base *base;
     struct backend *backend;
     struct gb_job *jobs;
@@ -25,8 +30,29 @@ struct gb_engine {
 enum stop_reason {
     STOP_NONE,
     STOP_TIMEOUT,
-    STOP_CANCEL
+    STOP_CANCEL,
+    STOP_REJECTED /* its result says why */
 };
+
+/* What the audit knows of a job (audit.h). */
+struct job_record {
+    char run[48]; /* its name there; empty: not recorded */
+    char code[DIGEST_HEX + 1];
+    char policy[DIGEST_HEX + 1];
+    unsigned noted; /* 1u << event */
+    bool is_failed; /* a line could not be written: */
+    struct gb_err err;
+};
+
+/* Whether a person was asked, and said so. */
+enum approval {
+    APPROVAL_NONE,
+    APPROVAL_ASKED,
+    APPROVAL_YES,
+    APPROVAL_NO
+};
+
+struct review;
 
 struct gb_job {
     struct gb_job *next;
@@ -34,15 +60,26 @@ struct gb_job {
     struct gb_callbacks callbacks;
     struct request request;
     struct output out, err;
-    struct run *run; /* while it runs */
+    size_t stage;    /* the next on its road */
+    struct run *run; /* while it has a box */
+    bool is_held;    /* which does not begin before it is let go */
+    struct review *review;
+    enum approval approval;
+    bool is_calling; /* the callback that asks has not returned */
     struct event *on_timeout;
     enum stop_reason stopped;
     int64_t admitted_us;
+    int64_t check_us; /* how long the check took, where it has told */
+    bool has_begun;   /* some of the program may have run */
+    struct job_record record;
     json_t *result; /* filled stage by stage */
 };
 
 /* Send a job down the road (road.c). Never calls its callbacks. */
 void road_begin(struct gb_job *job, const char *text);
+
+/* A person's answer. Returns 0, or -1 when none is waited for. */
+int road_approve(struct gb_job *job, bool yes, const char *reason);
 
 /* What settings ask of a backend. */
 struct run_order order_of(const struct settings *s);

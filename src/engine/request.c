@@ -22,10 +22,12 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
 {
     const char *kind = json_string_value(value);
 
-    (void)r;
-    if (kind && strcmp(kind, "python") == 0)
+    r->is_check = kind && strcmp(kind, "check") == 0;
+    if (r->is_check)
+        json_object_set_new(r->program, "check_only", json_true());
+    if (r->is_check || (kind && strcmp(kind, "python") == 0))
         return 0;
-    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python'", key);
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python' or 'check'", key);
 }
 
 static int too_large(const char *key, size_t len, size_t max, struct gb_err *err)
@@ -189,14 +191,17 @@ static const struct {
     { "stdin_base64", take_stdin_base64 },
 };
 
-static int take_key(struct request *r, const struct config *config, const char *key, json_t *value,
+static int take_key(struct request *r, const struct config *config,
+                    const struct settings *configured, const char *key, json_t *value,
                     struct gb_err *err)
 {
     /* The level is read already: what else may be asked for depends on it. */
-    int n = strcmp(key, "isolation") == 0
-                ? 1
-                : settings_request(&r->settings, key, value, config->allow_request, err);
+    int n = strcmp(key, "isolation") == 0 ? 1
+                                          : settings_request(&r->settings, configured, key, value,
+                                                             config->allow_request, err);
 
+    if (n == 0)
+        n = policy_say(&r->lists, key, value, err);
     if (n != 0)
         return n < 0 ? -1 : 0;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -205,12 +210,39 @@ static int take_key(struct request *r, const struct config *config, const char *
     return gb_fail(err, GB_E_INVALID, 0, "unknown key '%s' in the request", key);
 }
 
+static int take_isolation(struct request *r, const struct config *config, struct gb_err *err)
+{
+    const json_t *value = json_object_get(r->json, "isolation");
+
+    return value && settings_request(&r->settings, &config->settings, "isolation", value,
+                                     config->allow_request, err) < 0
+               ? -1
+               : 0;
+}
+
+static int take_keys(struct request *r, const struct config *config, struct gb_err *err)
+{
+    struct settings configured;
+    json_t *value, *rules;
+    const char *key;
+
+    if (take_isolation(r, config, err) < 0)
+        return -1;
+    configured = r->settings;
+    json_object_foreach (r->json, key, value)
+        if (take_key(r, config, &configured, key, value, err) < 0)
+            return -1;
+    if (policy_request(&configured, &config->lists, &r->settings, &r->lists, config->allow_request,
+                       &rules, err) < 0)
+        return -1;
+    json_object_set_new(r->program, "check", rules);
+    return 0;
+}
+
 int request_read(const struct config *config, const char *text, struct request *ret,
                  struct gb_err *err)
 {
     json_error_t where;
-    const char *key;
-    json_t *value;
 
     *ret = (struct request){ .settings = config->settings, .bad_byte = -1 };
     ret->program = json_object();
@@ -221,13 +253,8 @@ int request_read(const struct config *config, const char *text, struct request *
     if (!json_is_object(ret->json))
         return gb_fail(err, GB_E_INVALID, 0, "the request is not a JSON object");
     ret->id = json_object_get(ret->json, "id");
-    value = json_object_get(ret->json, "isolation");
-    if (value &&
-        settings_request(&ret->settings, "isolation", value, config->allow_request, err) < 0)
+    if (take_keys(ret, config, err) < 0)
         return -1;
-    json_object_foreach (ret->json, key, value)
-        if (take_key(ret, config, key, value, err) < 0)
-            return -1;
     if (!json_object_get(ret->program, "code"))
         return gb_fail(err, GB_E_INVALID, 0, "the request has no 'code'");
     return 0;
@@ -235,6 +262,7 @@ int request_read(const struct config *config, const char *text, struct request *
 
 void request_done(struct request *r)
 {
+    policy_done(&r->lists);
     json_decref(r->program);
     json_decref(r->json);
     free(r->stdin_data);

@@ -12,8 +12,10 @@ enum {
 struct request {
     json_t *json;    /* the whole; the pointers below look into it */
     json_t *id;      /* borrowed, or NULL */
-    json_t *program; /* what the guest gets */
+    json_t *program; /* what the guest gets, the rules of its check among it */
+    bool is_check;   /* kind "check": nothing is to run */
     struct settings settings;
+    struct policy_lists lists; /* what it says about them */
     char *stdin_data;
     size_t stdin_bytes;
     int64_t bad_byte; /* of the code, if it is not UTF-8; else -1 */

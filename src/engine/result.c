@@ -13,7 +13,9 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/own.h"
+#include "python/protocol.h"
 
 enum {
     EXIT_TIMEOUT = 124,
@@ -22,7 +24,7 @@ enum {
     EXIT_CANCELLED = 130,
     EXIT_SIGNAL = 128,
     EXIT_LIMIT = 137,
-    FINDINGS_MAX = 1000,
+    RISK_MAX = 1000000,
 };
 
 void result_update(json_t *result, json_t *more)
@@ -58,14 +60,17 @@ void result_failed(struct gb_job *job, const struct gb_err *err)
 {
     set_status(job, "failed", EXIT_FAILED);
     set(job, "error",
-        json_pack("{s:s,s:s,s:s}", "type", gb_code_name(err->code), "message", err->msg, "hint",
-                  err->hint));
+        json_pack("{s:s,s:o,s:o}", "type", gb_code_name(err->code), "message", json_lossy(err->msg),
+                  "hint", json_lossy(err->hint)));
 }
 
-void result_rejected(struct gb_job *job, json_t *finding)
+void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy)
 {
+    json_t *finding = json_pack("{s:s,s:s,s:s,s:n,s:n,s:s,s:s}", "rule", rule, "severity", "error",
+                                "message", message, "line", "column", "name", "", "remedy", remedy);
+
     set_status(job, "rejected", EXIT_REJECTED);
-    set(job, "findings", json_pack("[o]", finding));
+    json_array_append_new(json_object_get(job->result, "findings"), finding);
 }
 
 /* ---- what the guest said, with only the expected in it ---- */
@@ -93,12 +98,11 @@ static json_t *clean_error(const json_t *error)
 
 static json_t *clean_findings(const json_t *findings)
 {
-    static const char *const texts[] = {
-        "rule", "severity", "message", "name", "source", "remedy"
-    };
+    static const char *const texts[] = { "rule",   "severity", "message", "name",
+                                         "source", "remedy",   "file" };
     json_t *list = json_array();
 
-    for (size_t i = 0; i < json_array_size(findings) && i < FINDINGS_MAX; i++) {
+    for (size_t i = 0; i < json_array_size(findings) && i <= FINDINGS_MAX; i++) {
         const json_t *from = json_array_get(findings, i);
         json_t *to = json_object();
 
@@ -107,9 +111,17 @@ static json_t *clean_findings(const json_t *findings)
                 json_object_set_new(to, texts[k], string_or(from, texts[k], ""));
         json_object_set_new(to, "line", integer_or_null(from, "line"));
         json_object_set_new(to, "column", integer_or_null(from, "column"));
+        if (json_is_integer(json_object_get(from, "points")))
+            json_object_set_new(to, "points", integer_or_null(from, "points"));
         json_array_append_new(list, to);
     }
     return list;
+}
+
+void result_found(struct gb_job *job, const json_t *findings, json_int_t risk)
+{
+    set(job, "findings", clean_findings(findings));
+    set(job, "risk", json_integer(risk < 0 ? 0 : risk > RISK_MAX ? RISK_MAX : risk));
 }
 
 /* ---- limits ---- */
@@ -162,9 +174,11 @@ static void collect_answer(struct gb_job *job, const struct run_outcome *o)
         collect_signal(job, o, WTERMSIG(o->status));
         return;
     }
-    if (o->is_rejection) {
-        set_status(job, "rejected", EXIT_REJECTED);
-        set(job, "findings", clean_findings(json_object_get(answer, "findings")));
+    if (o->is_verdict) {
+        bool rejected = !job->request.is_check || json_is_true(json_object_get(answer, "rejected"));
+        set_status(job, rejected ? "rejected" : "ok", rejected ? EXIT_REJECTED : 0);
+        result_found(job, json_object_get(answer, "findings"),
+                     json_integer_value(json_object_get(answer, "risk")));
         return;
     }
     if (json_is_true(json_object_get(answer, "has_value"))) {
@@ -265,6 +279,34 @@ static void collect_failed(struct gb_job *job, const struct run_outcome *o)
     result_failed(job, &o->err);
 }
 
+/* It ended before any of it could run. What was being done to it then was ours, and the caller
+ * does not wish to hear of a crash or a timeout of a program that never began. */
+static void collect_unbegun(struct gb_job *job, const struct run_outcome *o)
+{
+    char text[120];
+    struct gb_err err;
+
+    if (o->is_checked) {
+        gb_err_set(&err, GB_E_GONE, 0, "the box ended while the program waited to begin");
+        gb_err_hint(&err, "something on this host may have killed it; try again");
+        result_failed(job, &err);
+    } else if (o->end == RUN_EXITED && WIFSIGNALED(o->status)) {
+        (void)snprintf(text, sizeof(text),
+                       "the interpreter was killed by signal %d (SIG%s) while "
+                       "it read the code",
+                       WTERMSIG(o->status),
+                       sigabbrev_np(WTERMSIG(o->status)) ? sigabbrev_np(WTERMSIG(o->status)) : "?");
+        result_rejected(job, "crash", text, "make the code shorter, or less deeply nested");
+    } else if (job->stopped == STOP_TIMEOUT) {
+        (void)snprintf(text, sizeof(text), "checking the code took longer than %g s",
+                       (double)job->request.settings.timeout_ms / 1000);
+        result_rejected(job, "timeout", text, "make the code shorter, or the timeout longer");
+    } else {
+        result_rejected(job, "limit", "checking the code took more than the box may use",
+                        "make the code shorter, or the limits wider");
+    }
+}
+
 static void collect_output(struct gb_job *job)
 {
     bool cut;
@@ -287,31 +329,32 @@ static json_t *ms(double us)
 static void collect_usage(struct gb_job *job, const struct run_outcome *o)
 {
     double cpu = (double)(o->usage.cpu_us - o->setup_cpu_us);
-    int64_t wall = o->started_us ? o->ended_us - o->started_us : 0;
-    json_int_t check = json_integer_value(json_object_get(o->answer, "check_us"));
+    int64_t wall = o->started_us ? o->ended_us - o->begun_us : 0;
+    json_int_t check =
+        o->is_checked ? job->check_us : json_integer_value(json_object_get(o->answer, "check_us"));
+    int64_t run;
 
-    if (check < 0 || check > wall)
+    if (check < 0 || check > o->ended_us - o->started_us)
         check = 0;
+    if (!o->has_begun) /* it may have waited long */
+        wall = check;
+    run = job->is_held && o->has_begun ? wall : wall - check;
     set(job, "usage",
         json_pack("{s:o,s:o,s:I}", "wall_ms", ms((double)wall), "cpu_ms", ms(cpu), "max_rss_kb",
                   (json_int_t)o->usage.max_rss_kb));
     set(job, "timings",
         json_pack("{s:o,s:o,s:o,s:o}", "check_ms", ms((double)check), "start_ms",
                   ms(o->started_us ? (double)(o->started_us - job->admitted_us) : 0), "run_ms",
-                  ms((double)(wall - check)), "collect_ms",
-                  ms((double)(clock_us() - o->ended_us))));
+                  ms((double)run), "collect_ms", ms((double)(clock_us() - o->ended_us))));
 }
 
-static void collect_isolation(struct gb_job *job, const struct run_outcome *o)
+void result_where(struct gb_job *job, enum plan_level level, const char *const *layers, size_t n)
 {
-    json_t *layers = json_array();
+    json_t *list = json_array();
 
-    for (size_t i = 0; i < o->n_layers; i++)
-        json_array_append_new(layers, json_string(o->layers[i]));
-    set(job, "isolation",
-        o->started_us == 0
-            ? (json_decref(layers), json_null())
-            : json_pack("{s:s,s:o}", "level", plan_level_name(o->level), "layers", layers));
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_string(layers[i]));
+    set(job, "isolation", json_pack("{s:s,s:o}", "level", plan_level_name(level), "layers", list));
 }
 
 void result_collect(struct gb_job *job, const struct run_outcome *o)
@@ -320,12 +363,20 @@ void result_collect(struct gb_job *job, const struct run_outcome *o)
         [RUN_ANSWERED] = collect_answer, [RUN_EXITED] = collect_exit, [RUN_LIMIT] = collect_limit,
         [RUN_KILLED] = collect_killed,   [RUN_LATE] = collect_late,   [RUN_FAILED] = collect_failed,
     };
+    bool is_unbegun = o->started_us != 0 && !o->has_begun && o->end != RUN_ANSWERED &&
+                      o->end != RUN_FAILED && job->stopped != STOP_CANCEL;
 
+    job->has_begun = o->started_us != 0 && o->has_begun && !o->is_verdict;
     collect_output(job);
-    if (o->end == RUN_ANSWERED && !o->answer)
+    if (job->stopped == STOP_REJECTED)
+        ; /* the result says so already */
+    else if (o->end == RUN_ANSWERED && !o->answer)
         collect_forged(job, o);
+    else if (is_unbegun)
+        collect_unbegun(job, o);
     else
         by_end[o->end](job, o);
-    collect_isolation(job, o);
+    if (o->started_us != 0)
+        result_where(job, o->level, o->layers, o->n_layers);
     collect_usage(job, o);
 }

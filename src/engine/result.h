@@ -11,8 +11,14 @@ void result_update(json_t *result, json_t *more);
 /* Glovebox could not run it. */
 void result_failed(struct gb_job *job, const struct gb_err *err);
 
-/* It was refused before it ran: one finding. Takes `finding`. */
-void result_rejected(struct gb_job *job, json_t *finding);
+/* What the check found in it, bounded and with nothing unexpected in it. */
+void result_found(struct gb_job *job, const json_t *findings, json_int_t risk);
+
+/* Where it runs. */
+void result_where(struct gb_job *job, enum plan_level level, const char *const *layers, size_t n);
+
+/* It was refused before it ran: one more finding, an error that has no place in the code. */
+void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy);
 
 /* It ran, and this is what became of it. */
 void result_collect(struct gb_job *job, const struct run_outcome *o);

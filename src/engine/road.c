@@ -1,72 +1,38 @@
 /*
  * The road that every request takes:
  *
- *   request -> admit -> check -> approve -> run -> collect -> result
+ *   request -> admit -> check -> review -> approve -> run -> collect -> result
  *
- * A stage looks at the job and either lets it pass, or ends it by filling its result. The parser's
- * part of the check happens in the box, on the tree that is then compiled.
+ * A stage looks at the job and lets it pass, ends it by filling its result, or waits: whoever it
+ * waits for then sends the job on. The check is made in the box, on the tree that is compiled
+ * there. Where a reviewer or a person is to see the program first, the box holds it meanwhile, and
+ * is told to go when it has passed every stage; else it goes on by itself, and the stages between
+ * let pass. A request of the kind "check" ends where its check does.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/own.h"
+#include "base/parse.h"
+#include "engine/audit.h"
 #include "engine/job.h"
 #include "engine/result.h"
+#include "engine/review.h"
 
 enum verdict {
     PASS,
+    WAIT, /* somebody will call resume(), or the box will end */
     ENDED /* the result says why */
 };
 
-/* What the policy setting means for this isolation. */
-static uint64_t policy_of(const struct gb_job *job)
-{
-    const struct settings *s = &job->request.settings;
+enum {
+    REASON_MAX = 4 << 10
+};
 
-    if (s->policy != POLICY_DEFAULT)
-        return s->policy;
-    return s->isolation >= ISOLATE_LANDLOCK ? POLICY_STANDARD : POLICY_STRICT;
-}
-
-static enum verdict stage_check(struct gb_job *job)
-{
-    struct gb_err err;
-
-    if (job->request.bad_byte >= 0) {
-        json_t *finding = json_pack(
-            "{s:s,s:s,s:o,s:n,s:n,s:s,s:s}", "rule", "syntax", "severity", "error", "message",
-            json_sprintf("the code is not UTF-8: byte %lld is not part of "
-                         "a character",
-                         (long long)job->request.bad_byte),
-            "line", "column", "name", "", "remedy", "save the file as UTF-8");
-        result_rejected(job, finding);
-        return ENDED;
-    }
-    if (policy_of(job) != POLICY_STRICT)
-        return PASS;
-    gb_err_set(&err, GB_E_INVALID, 0, "policy 'strict' is not available in this version");
-    if (job->request.settings.isolation >= ISOLATE_LANDLOCK)
-        gb_err_hint(&err, "leave --policy out: the kernel holds this box");
-    else
-        gb_err_hint(&err, "without kernel isolation the default is strict; to run all the same, "
-                          "say --policy off and --acknowledge-unsafe");
-    result_failed(job, &err);
-    return ENDED;
-}
-
-static enum verdict stage_approve(struct gb_job *job)
-{
-    struct gb_err err;
-
-    if (job->request.settings.isolation >= ISOLATE_LANDLOCK ||
-        job->engine->config.acknowledge_unsafe)
-        return PASS;
-    gb_err_set(&err, GB_E_NO_ISOLATION, 0,
-               "without kernel isolation the code could do whatever you can");
-    gb_err_hint(&err, "use --isolation auto, or add --acknowledge-unsafe");
-    result_failed(job, &err);
-    return ENDED;
-}
-
-/* ---- run ---- */
+static void resume(struct gb_job *job);
+static void end_early(struct gb_job *job);
 
 static void arm(struct gb_job *job, uint64_t ms)
 {
@@ -76,12 +42,64 @@ static void arm(struct gb_job *job, uint64_t ms)
     (void)evtimer_add(job->on_timeout, &in);
 }
 
-/* Only now does the program's clock run: waiting for a box is not its doing. */
+static const char *code_of(const struct gb_job *job)
+{
+    return json_string_value(json_object_get(job->request.program, "code"));
+}
+
+/* ---- what a person has to say to it ---- */
+
+enum consent {
+    CONSENT_GIVEN,
+    CONSENT_ASK,
+    CONSENT_REFUSED
+};
+
+/* Acknowledging that unboxed code is unsafe is the answer to the question whether to run it so,
+ * unless that is always to be asked. */
+static enum consent consent_of(const struct gb_job *job)
+{
+    const struct settings *s = &job->request.settings;
+    enum approve_choice choice = settings_approve(s);
+    bool is_acknowledged = job->engine->config.acknowledge_unsafe;
+
+    if (choice == APPROVE_ALWAYS)
+        return CONSENT_ASK;
+    if (settings_is_held(s))
+        return choice == APPROVE_ASK ? CONSENT_ASK : CONSENT_GIVEN;
+    if (is_acknowledged)
+        return CONSENT_GIVEN;
+    return choice == APPROVE_ASK ? CONSENT_ASK : CONSENT_REFUSED;
+}
+
+static bool must_hold(const struct gb_job *job)
+{
+    return job->request.is_check || job->engine->config.review || consent_of(job) != CONSENT_GIVEN;
+}
+
+/* ---- check: the box gets the program, and looks at it first ---- */
+
 static void on_started(void *data)
 {
     struct gb_job *job = data;
 
+    /* Only now does a clock run, the check's or the program's: waiting for a box is not its
+     * doing. */
     arm(job, job->request.settings.timeout_ms);
+}
+
+static void on_checked(void *data, const struct run_check *check)
+{
+    struct gb_job *job = data;
+
+    result_found(job, check->findings, check->risk);
+    job->check_us = check->us;
+    if (!job->is_held || job->stopped != STOP_NONE)
+        return;
+    result_where(job, check->level, check->layers, check->n_layers);
+    (void)evtimer_del(job->on_timeout); /* reviewers and people take the time that they take */
+    if (audit_note(job, AUDIT_CHECKED, NULL) == 0)
+        resume(job);
 }
 
 static void on_output(void *data, int stream, const char *bytes, size_t len)
@@ -142,12 +160,14 @@ struct run_order order_of(const struct settings *s)
                                            .cpu_ms = s->cpu_ms } };
 }
 
-static enum verdict stage_run(struct gb_job *job)
+static enum verdict begin(struct gb_job *job)
 {
     struct run_order order = order_of(&job->request.settings);
-    struct run_events events = {
-        .data = job, .started = on_started, .output = on_output, .done = on_done
-    };
+    struct run_events events = { .data = job,
+                                 .started = on_started,
+                                 .checked = on_checked,
+                                 .output = on_output,
+                                 .done = on_done };
     enum {
         BOX_WAIT_MS = 60000
     };
@@ -157,17 +177,213 @@ static enum verdict stage_run(struct gb_job *job)
     order.program = job->request.program;
     order.stdin_data = job->request.stdin_data;
     order.stdin_bytes = job->request.stdin_bytes;
+    order.hold = job->is_held;
     job->on_timeout = evtimer_new(job->engine->base, on_timeout, job);
     if (job->on_timeout) {
         arm(job, BOX_WAIT_MS);
         job->run = b->ops->run(b, &order, &events, &err);
     }
     if (job->run)
-        return PASS;
+        return job->is_held ? WAIT : PASS;
     if (err.code == GB_OK)
         gb_err_set(&err, GB_E_SYSTEM, 0, "memory ran out");
     result_failed(job, &err);
     return ENDED;
+}
+
+static enum verdict stage_check(struct gb_job *job)
+{
+    char text[100];
+
+    if (job->request.bad_byte < 0) {
+        job->is_held = must_hold(job);
+        /* What is not held begins as soon as it has passed. */
+        if (!job->is_held && audit_note(job, AUDIT_STARTED, NULL) < 0)
+            return ENDED;
+        return begin(job);
+    }
+    (void)snprintf(text, sizeof(text),
+                   "the code is not UTF-8: byte %lld is not part of a character",
+                   (long long)job->request.bad_byte);
+    result_rejected(job, "syntax", text, "save the file as UTF-8");
+    return ENDED;
+}
+
+/* ---- review: a model may object ---- */
+
+/* The verdict as results have it. */
+static json_t *reviewed(const json_t *verdict)
+{
+    json_t *review = json_deep_copy(verdict);
+    const char *word = "insecure";
+
+    if (!json_is_null(json_object_get(verdict, "error")))
+        word = "failed";
+    else if (json_is_true(json_object_get(verdict, "secure")))
+        word = "secure";
+    json_object_del(review, "secure");
+    json_object_set_new(review, "verdict", json_string(word));
+    return review;
+}
+
+static void reject_reviewed(struct gb_job *job, const char *what, const char *why,
+                            const char *remedy)
+{
+    auto_free char *text = NULL;
+
+    if (asprintf(&text, "%s: %s", what, why && *why ? why : "no reason given") < 0)
+        text = NULL;
+    result_rejected(job, "review", text ? text : what, remedy);
+}
+
+static void reject_unreviewed(struct gb_job *job, const char *why)
+{
+    reject_reviewed(job, "the review failed", why,
+                    "see that the reviewer can be reached: what it did not see does not run");
+}
+
+static void on_reviewed(void *data, const json_t *verdict)
+{
+    struct gb_job *job = data;
+    const json_t *error = json_object_get(verdict, "error");
+
+    job->review = NULL;
+    if (job->stopped != STOP_NONE)
+        return; /* its end is on the way */
+    if (verdict)
+        json_object_set_new(job->result, "review", reviewed(verdict));
+    if (audit_note(job, AUDIT_REVIEWED, NULL) < 0)
+        return;
+    if (json_is_true(json_object_get(verdict, "secure"))) {
+        resume(job);
+        return;
+    }
+    if (json_is_string(error) || !verdict)
+        reject_unreviewed(job, json_string_value(error));
+    else
+        reject_reviewed(job, "the reviewer objects",
+                        json_string_value(json_object_get(verdict, "reason")),
+                        "change what the reviewer objects to");
+    end_early(job);
+}
+
+static enum verdict stage_review(struct gb_job *job)
+{
+    const struct config *c = &job->engine->config;
+    struct review_spec spec = { .url = c->review,
+                                .model = c->review_model,
+                                .key = c->review_key,
+                                .ca = c->review_ca,
+                                .module_dir = c->extension_dir,
+                                .base = job->engine->base };
+    struct gb_err err = { 0 };
+
+    if (!c->review)
+        return PASS;
+    job->review = review_begin(&spec, code_of(job), NULL, on_reviewed, job, &err);
+    if (job->review)
+        return WAIT;
+    reject_unreviewed(job, err.msg);
+    return ENDED;
+}
+
+/* ---- approve: a person may object ---- */
+
+static void reject_unapproved(struct gb_job *job, const char *why)
+{
+    auto_free char *text = NULL;
+
+    if (why && (strlen(why) > REASON_MAX || utf8_first_bad(why, strlen(why)) >= 0))
+        why = "for a reason that is too long, or not UTF-8";
+    if (asprintf(&text, "not approved%s%s", why && *why ? ": " : "", why ? why : "") < 0)
+        text = NULL;
+    result_rejected(job, "approval", text ? text : "not approved",
+                    settings_is_held(&job->request.settings)
+                        ? "run it where a person can be asked, or with approve 'never'"
+                        : "use --isolation auto, run it where a person can be asked, or add "
+                          "--acknowledge-unsafe");
+}
+
+static char *question_of(const struct gb_job *job)
+{
+    static const char *const told[] = { "id", "findings", "risk", "isolation", "policy", "review" };
+    auto_json json_t *question =
+        json_pack("{s:O,s:s}", "code", json_object_get(job->request.program, "code"), "backend",
+                  job->engine->backend->ops->name);
+    json_t *filename = json_object_get(job->request.program, "filename");
+
+    json_object_set_new(question, "filename",
+                        filename ? json_incref(filename) : json_string("main.py"));
+    json_object_set_new(question, "has_prelude",
+                        json_boolean(json_object_get(job->request.program, "prelude")));
+    json_object_set_new(question, "is_held",
+                        json_boolean(settings_is_held(&job->request.settings)));
+    for (size_t i = 0; i < ARRAY_LEN(told); i++)
+        if (json_object_get(job->result, told[i]))
+            json_object_set(question, told[i], json_object_get(job->result, told[i]));
+    return json_text(question);
+}
+
+static enum verdict ask(struct gb_job *job)
+{
+    auto_free char *question = question_of(job);
+
+    if (!job->callbacks.approve || !question) {
+        reject_unapproved(job, question ? "there is nobody to ask" : "memory ran out");
+        return ENDED;
+    }
+    job->approval = APPROVAL_ASKED;
+    job->is_calling = true;
+    job->callbacks.approve(job->callbacks.data, job, question);
+    job->is_calling = false;
+    if (job->approval == APPROVAL_ASKED)
+        return WAIT;
+    return job->approval == APPROVAL_YES ? PASS : ENDED;
+}
+
+static enum verdict stage_approve(struct gb_job *job)
+{
+    switch (consent_of(job)) {
+    case CONSENT_GIVEN:
+        return PASS;
+    case CONSENT_ASK:
+        return ask(job);
+    case CONSENT_REFUSED:
+        break;
+    }
+    reject_unapproved(job, "without kernel isolation the code could do whatever you can");
+    return ENDED;
+}
+
+int road_approve(struct gb_job *job, bool yes, const char *reason)
+{
+    if (job->approval != APPROVAL_ASKED || job->stopped != STOP_NONE)
+        return -1;
+    job->approval = yes ? APPROVAL_YES : APPROVAL_NO;
+    if (audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", yes ? "yes" : "no")) < 0)
+        return 0; /* its end is on the way */
+    if (!yes)
+        reject_unapproved(job, reason);
+    if (job->is_calling)
+        return 0; /* the stage goes on when the callback returns */
+    if (yes)
+        resume(job);
+    else
+        end_early(job);
+    return 0;
+}
+
+/* ---- run: what was held may begin ---- */
+
+static enum verdict stage_run(struct gb_job *job)
+{
+    if (job->is_held) {
+        if (audit_note(job, AUDIT_STARTED, NULL) < 0)
+            return ENDED;
+        arm(job, job->request.settings.timeout_ms);
+        job->engine->backend->ops->go(job->run);
+    }
+    return WAIT; /* for its end */
 }
 
 /* ---- admit, and the whole ---- */
@@ -185,26 +401,47 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
                             "s:{s:f,s:f,s:f,s:f}}",
                             "value", "has_value", 0, "error", "findings", "limit", "files",
                             "tool_calls", "session", "outputs", "isolation", "policy",
-                            policy_name(policy_of(job)), "risk", 0, "usage", "wall_ms", 0.0,
-                            "cpu_ms", 0.0, "max_rss_kb", 0, "timings", "check_ms", 0.0, "start_ms",
-                            0.0, "run_ms", 0.0, "collect_ms", 0.0));
+                            policy_name(settings_policy(&job->request.settings)), "risk", 0,
+                            "usage", "wall_ms", 0.0, "cpu_ms", 0.0, "max_rss_kb", 0, "timings",
+                            "check_ms", 0.0, "start_ms", 0.0, "run_ms", 0.0, "collect_ms", 0.0));
     if (r == 0)
-        return PASS;
+        return audit_note(job, AUDIT_ADMITTED, NULL) < 0 ? ENDED : PASS;
     result_failed(job, &err);
     return ENDED;
 }
 
+/* The result is filled before any of the program ran: end the box if there is one, and tell the
+ * caller from the loop, like any other end. */
+static void end_early(struct gb_job *job)
+{
+    struct timeval now = { 0 };
+
+    if (!job->run) {
+        (void)evtimer_add(job->engine->on_later, &now);
+        return;
+    }
+    job->stopped = STOP_REJECTED;
+    job->engine->backend->ops->kill(job->run);
+}
+
+/* On from where it waited. */
+static void resume(struct gb_job *job)
+{
+    static enum verdict (*const stages[])(struct gb_job *) = { stage_check, stage_review,
+                                                               stage_approve, stage_run };
+    enum verdict v = PASS;
+
+    while (v == PASS && job->stage < ARRAY_LEN(stages) && job->stopped == STOP_NONE)
+        v = stages[job->stage++](job);
+    if (v == ENDED)
+        end_early(job);
+}
+
 void road_begin(struct gb_job *job, const char *text)
 {
-    static enum verdict (*const stages[])(struct gb_job *) = { stage_check, stage_approve,
-                                                               stage_run };
-    struct timeval now = { 0 };
-    enum verdict v;
-
     job->admitted_us = clock_us();
-    v = stage_admit(job, text);
-    for (size_t i = 0; i < ARRAY_LEN(stages) && v == PASS; i++)
-        v = stages[i](job);
-    if (v == ENDED) /* told from the loop, like any other end */
-        (void)evtimer_add(job->engine->on_later, &now);
+    if (stage_admit(job, text) == PASS)
+        resume(job);
+    else
+        end_early(job);
 }

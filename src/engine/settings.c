@@ -31,6 +31,8 @@ static const char *const isolations[] = {
     "none", "process", "landlock", "namespaces", "auto", NULL
 };
 static const char *const policies[] = { "off", "standard", "strict", NULL };
+static const char *const patterns[] = { "off", "warn", "block", NULL };
+static const char *const approvals[] = { "never", "ask", "always", NULL };
 static const char *const networks[] = { "host", "none", NULL };
 static const char *const backends[] = { "local", NULL };
 
@@ -48,6 +50,8 @@ static const struct setting table[] = {
     { "stderr_limit", "stderr", true, KIND_SIZE, AT(stderr_bytes), 0, 1 << 30, NULL },
     { "isolation", "isolation", false, KIND_CHOICE, AT(isolation), 0, 0, isolations },
     { "policy", "policy", false, KIND_CHOICE, AT(policy), 0, 0, policies },
+    { "patterns", "patterns", false, KIND_CHOICE, AT(patterns), 0, 0, patterns },
+    { "approve", "approve", false, KIND_CHOICE, AT(approve), 0, 0, approvals },
     { "network", "network", false, KIND_CHOICE, AT(network), 0, 0, networks },
     { "backend", "backend", false, KIND_CHOICE, AT(backend), 0, 0, backends },
 };
@@ -64,6 +68,8 @@ struct settings settings_default(void)
         .stderr_bytes = 64 << 10,
         .isolation = ISOLATE_AUTO,
         .policy = POLICY_DEFAULT,
+        .patterns = PATTERNS_DEFAULT,
+        .approve = APPROVE_DEFAULT,
         .network = NETWORK_NONE,
     };
 }
@@ -71,6 +77,42 @@ struct settings settings_default(void)
 const char *policy_name(uint64_t policy)
 {
     return policy < ARRAY_LEN(policies) - 1 ? policies[policy] : "default";
+}
+
+const char *patterns_name(uint64_t choice)
+{
+    return choice < ARRAY_LEN(patterns) - 1 ? patterns[choice] : "default";
+}
+
+/* ---- choices that nobody made ---- */
+
+bool settings_is_held(const struct settings *s)
+{
+    return s->isolation >= ISOLATE_LANDLOCK;
+}
+
+enum policy_choice settings_policy(const struct settings *s)
+{
+    if (s->policy != POLICY_DEFAULT)
+        return (enum policy_choice)s->policy;
+    return settings_is_held(s) ? POLICY_STANDARD : POLICY_STRICT;
+}
+
+enum patterns_choice settings_patterns(const struct settings *s)
+{
+    static const enum patterns_choice by_policy[] = { [POLICY_OFF] = PATTERNS_OFF,
+                                                      [POLICY_STANDARD] = PATTERNS_WARN,
+                                                      [POLICY_STRICT] = PATTERNS_BLOCK };
+
+    return s->patterns != PATTERNS_DEFAULT ? (enum patterns_choice)s->patterns
+                                           : by_policy[settings_policy(s)];
+}
+
+enum approve_choice settings_approve(const struct settings *s)
+{
+    if (s->approve != APPROVE_DEFAULT)
+        return (enum approve_choice)s->approve;
+    return settings_is_held(s) ? APPROVE_NEVER : APPROVE_ASK;
 }
 
 static uint64_t *field(struct settings *s, const struct setting *t)
@@ -194,7 +236,7 @@ int settings_configure(struct settings *s, const char *key, const json_t *value,
 
 /* ---- requests: only tighter ---- */
 
-static bool is_allowed(const json_t *allowed, const char *key)
+bool settings_allowed(const json_t *allowed, const char *key)
 {
     for (size_t i = 0; i < json_array_size(allowed); i++) {
         const char *name = json_string_value(json_array_get(allowed, i));
@@ -204,24 +246,54 @@ static bool is_allowed(const json_t *allowed, const char *key)
     return false;
 }
 
-/* Is `want` at least as tight as what is configured? */
-static bool is_tighter(const struct settings *s, const struct setting *t, uint64_t want)
+int settings_fail_looser(const char *key, struct gb_err *err)
 {
-    uint64_t have = *(const uint64_t *)((const char *)s + t->offset);
+    return gb_fail_hint(err,
+                        "a request may only tighten; the operator can configure more, "
+                        "or allow it with \"allow_request\": [\"%s\"]",
+                        key);
+}
 
-    if (t->choices == isolations) /* auto is whatever the kernel holds */
-        return want >= (have == ISOLATE_AUTO ? ISOLATE_LANDLOCK : have);
-    if (t->choices == policies && have == POLICY_DEFAULT)
-        return want >= (s->isolation >= ISOLATE_LANDLOCK ? POLICY_STANDARD : POLICY_STRICT);
+/* What is configured, and where nothing is, what that comes to. */
+static uint64_t in_force(const struct settings *s, const struct setting *t)
+{
+    if (t->choices == policies)
+        return settings_policy(s);
+    if (t->choices == patterns)
+        return settings_patterns(s);
+    if (t->choices == approvals)
+        return settings_approve(s);
+    return *(const uint64_t *)((const char *)s + t->offset);
+}
+
+json_t *settings_json(const struct settings *s)
+{
+    json_t *all = json_object();
+
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        uint64_t value = in_force(s, &table[i]);
+        json_object_set_new(all, table[i].key,
+                            table[i].kind == KIND_CHOICE ? json_string(table[i].choices[value])
+                                                         : json_integer((json_int_t)value));
+    }
+    return all;
+}
+
+/* Is `want` at least as tight as what is configured? */
+static bool is_tighter(const struct setting *t, uint64_t want, uint64_t have)
+{
+    if (t->choices == isolations && have == ISOLATE_AUTO)
+        return want >= ISOLATE_LANDLOCK; /* auto is whatever the kernel holds */
     if (t->kind == KIND_CHOICE)
         return want >= have;
     return want <= have || (have == 0 && t->offset == AT(cpu_ms));
 }
 
-static int request_one(struct settings *s, const struct setting *t, const json_t *value,
-                       const json_t *allowed, struct gb_err *err)
+static int request_one(struct settings *s, const struct settings *configured,
+                       const struct setting *t, const json_t *value, const json_t *allowed,
+                       struct gb_err *err)
 {
-    uint64_t *have = field(s, t), want;
+    uint64_t have = in_force(configured, t), want;
     char name[40], want_text[32], have_text[32];
 
     (void)snprintf(name, sizeof(name), "%s%s", t->in_limits ? "limits." : "", t->request_key);
@@ -229,25 +301,19 @@ static int request_one(struct settings *s, const struct setting *t, const json_t
         return -1;
     if (t->choices == isolations && want == ISOLATE_AUTO)
         return 1; /* no wish of its own */
-    if (!is_tighter(s, t, want) && !is_allowed(allowed, t->key)) {
+    if (!is_tighter(t, want, have) && !settings_allowed(allowed, t->key)) {
         show(t, want, want_text, sizeof(want_text));
-        (void)snprintf(have_text, sizeof(have_text), "%s",
-                       s->isolation >= ISOLATE_LANDLOCK ? "standard" : "strict");
-        if (!(t->choices == policies && *have == POLICY_DEFAULT))
-            show(t, *have, have_text, sizeof(have_text));
+        show(t, have, have_text, sizeof(have_text));
         (void)gb_fail(err, GB_E_INVALID, 0, "%s: %s is looser than the configured %s", name,
                       want_text, have_text);
-        return gb_fail_hint(err,
-                            "a request may only tighten; the operator can configure more, "
-                            "or allow it with \"allow_request\": [\"%s\"]",
-                            t->key);
+        return settings_fail_looser(t->key, err);
     }
-    *have = want;
+    *field(s, t) = want;
     return 1;
 }
 
-static int request_limits(struct settings *s, const json_t *limits, const json_t *allowed,
-                          struct gb_err *err)
+static int request_limits(struct settings *s, const struct settings *configured,
+                          const json_t *limits, const json_t *allowed, struct gb_err *err)
 {
     const char *key;
     json_t *value;
@@ -258,19 +324,19 @@ static int request_limits(struct settings *s, const json_t *limits, const json_t
         const struct setting *t = by_limit(key);
         if (!t)
             return gb_fail(err, GB_E_INVALID, 0, "limits: unknown key '%s'", key);
-        if (request_one(s, t, value, allowed, err) < 0)
+        if (request_one(s, configured, t, value, allowed, err) < 0)
             return -1;
     }
     return 1;
 }
 
-int settings_request(struct settings *s, const char *key, const json_t *value,
-                     const json_t *allowed, struct gb_err *err)
+int settings_request(struct settings *s, const struct settings *configured, const char *key,
+                     const json_t *value, const json_t *allowed, struct gb_err *err)
 {
     if (strcmp(key, "limits") == 0)
-        return request_limits(s, value, allowed, err);
+        return request_limits(s, configured, value, allowed, err);
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (!table[i].in_limits && strcmp(table[i].request_key, key) == 0)
-            return request_one(s, &table[i], value, allowed, err);
+            return request_one(s, configured, &table[i], value, allowed, err);
     return 0;
 }

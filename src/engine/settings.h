@@ -23,6 +23,18 @@ enum policy_choice {
     POLICY_STRICT,
     POLICY_DEFAULT /* standard where the kernel holds the box, else strict */
 };
+enum patterns_choice {
+    PATTERNS_OFF,
+    PATTERNS_WARN,
+    PATTERNS_BLOCK,
+    PATTERNS_DEFAULT /* by policy: block under strict, warn under standard, else off */
+};
+enum approve_choice {
+    APPROVE_NEVER,
+    APPROVE_ASK,
+    APPROVE_ALWAYS,
+    APPROVE_DEFAULT /* never where the kernel holds the box, else ask */
+};
 enum network_choice {
     NETWORK_HOST,
     NETWORK_NONE
@@ -40,6 +52,8 @@ struct settings {
     uint64_t stderr_bytes;
     uint64_t isolation;
     uint64_t policy;
+    uint64_t patterns;
+    uint64_t approve;
     uint64_t network;
     uint64_t backend;
 };
@@ -52,12 +66,31 @@ struct settings settings_default(void);
 int settings_configure(struct settings *s, const char *key, const json_t *value,
                        struct gb_err *err);
 
-/* The same for a request's key ("limits" is looked into). `allowed` is the array of keys that a
- * request may loosen, or NULL. */
-int settings_request(struct settings *s, const char *key, const json_t *value,
-                     const json_t *allowed, struct gb_err *err);
+/* The same for a request's key ("limits" is looked into): may it be so, where `configured` is what
+ * the operator said? `allowed` is the array of keys that a request may loosen, or NULL. */
+int settings_request(struct settings *s, const struct settings *configured, const char *key,
+                     const json_t *value, const json_t *allowed, struct gb_err *err);
+
+/* Is the key among those that a request may loosen? */
+bool settings_allowed(const json_t *allowed, const char *key);
+
+/* The remedy for a request that asked for more of this key: adds it to err and returns -1. */
+int settings_fail_looser(const char *key, struct gb_err *err);
+
+/* Does the kernel hold a box with these settings? */
+bool settings_is_held(const struct settings *s);
+
+/* What the settings come to: the choice, or what stands for it where none was made. */
+enum policy_choice settings_policy(const struct settings *s);
+enum patterns_choice settings_patterns(const struct settings *s);
+enum approve_choice settings_approve(const struct settings *s);
 
 const char *policy_name(uint64_t policy);
+const char *patterns_name(uint64_t patterns);
+
+/* All of them by their names in the configuration: times in milliseconds, sizes in bytes, choices by
+ * name. */
+json_t *settings_json(const struct settings *s);
 
 /* "512M", "1.5s", "64": a limit's value for people, by its name in results. */
 void settings_limit_text(const struct settings *s, const char *limit, char *ret, size_t size);

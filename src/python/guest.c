@@ -1,17 +1,15 @@
 /*
  * How a guest runs a request.
  *
- * The code is parsed by CPython into a tree, the last expression is split off that tree, and both
- * parts are compiled from it: what was looked at is what runs. It runs in __main__, whose names
- * are the program's alone. Then comes what every Python program does at its end (threads joined,
- * atexit, streams flushed), and one FRAME_DONE.
+ * The code is parsed by CPython into a tree, the tree is checked, the last expression is split off
+ * it, and both parts are compiled from it: what was checked is what runs. If the engine said so, it
+ * waits there until it is let go. It runs in __main__, whose names are the program's alone. Then
+ * comes what every Python program does at its end (threads joined, atexit, streams flushed), and
+ * one FRAME_DONE.
  *
  * Nothing here protects anything: the code that runs can change all of it. The kernel holds the
  * box, and the engine believes none of what it is told.
  */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "python/guest.h"
 
 #include <errno.h>
@@ -29,8 +27,10 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/own.h"
+#include "python/check.h"
 #include "python/protocol.h"
 #include "python/value.h"
+#include "python/verdict.h"
 #include "runtime_py.h"
 #include "sandbox/box.h"
 
@@ -52,11 +52,15 @@ static bool has_made_tree;
 static PyObject *runtime;
 
 struct guest {
+    int chan;    /* where it hears from the engine, until the program runs */
+    int tell_fd; /* where it answers */
     json_t *request;
     PyObject *filename; /* str */
     PyObject *names;    /* borrowed: the dictionary of __main__ */
+    PyObject *prelude;  /* its tree, then its code; or NULL */
     PyObject *body;     /* code of all but the last expression, or NULL */
     PyObject *last;     /* code of the last expression, or NULL */
+    struct verdict verdict;
     json_t *answer;
     int exit_code;
     uint64_t token; /* zero once the program runs */
@@ -65,7 +69,7 @@ struct guest {
 /* ---- small things ---- */
 
 /* NULL when the extension's own set-up is broken; then there is a Python exception. */
-static PyObject *runtime_get(const char *name)
+PyObject *guest_runtime(const char *name)
 {
     PyObject *code, *result;
 
@@ -87,7 +91,7 @@ static PyObject *runtime_get(const char *name)
 
 int guest_compile_runtime(void)
 {
-    return runtime_get("finish") ? 0 : -1;
+    return guest_runtime("finish") && check_prepare() == 0 ? 0 : -1;
 }
 
 static PyObject *module_attr(const char *module, const char *name)
@@ -123,7 +127,15 @@ static const char *request_text(const struct guest *g, const char *key)
     return json_string_value(json_object_get(g->request, key));
 }
 
-/* ---- parse and compile ---- */
+/* ---- parse, check and compile ---- */
+
+/* The code without the byte-order mark that some editors put in front. */
+static PyObject *source_text(const char *text, size_t len)
+{
+    size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+    return PyUnicode_FromStringAndSize(text + mark, (Py_ssize_t)(len - mark));
+}
 
 /* If the tree's last statement is an expression, take it off and return it as a tree of its own;
  * else NULL (without an exception, unless something broke). */
@@ -148,13 +160,34 @@ static PyObject *split_last(PyObject *tree)
     return split;
 }
 
+PyObject *guest_parse(PyObject *source, PyObject *filename)
+{
+    return compile_any(source, filename, "exec", ONLY_AST | TOP_LEVEL_AWAIT);
+}
+
+static void check_tree_of(struct guest *g, PyObject *source, PyObject *tree)
+{
+    json_t *rules = json_object_get(g->request, "check");
+    json_t *inputs = json_object_get(g->request, "inputs");
+
+    if (!rules)
+        return;
+    if (inputs) /* variables that the program finds */
+        json_object_set(rules, "names", inputs);
+    verdict_check(&g->verdict, g->prelude, tree, rules, source);
+}
+
+/* Parse, check, and, unless it was rejected, compile. */
 static int compile_program(struct guest *g, PyObject *source)
 {
-    PyObject *tree = compile_any(source, g->filename, "exec", ONLY_AST | TOP_LEVEL_AWAIT);
-    PyObject *last = tree ? split_last(tree) : NULL;
+    PyObject *tree = guest_parse(source, g->filename), *last = NULL;
 
     has_made_tree = true;
-    if (tree && !PyErr_Occurred())
+    if (tree)
+        check_tree_of(g, source, tree);
+    if (tree && !g->verdict.is_rejected)
+        last = split_last(tree);
+    if (tree && !g->verdict.is_rejected && !PyErr_Occurred())
         g->body = compile_any(tree, g->filename, "exec", TOP_LEVEL_AWAIT);
     if (g->body && last)
         g->last = compile_any(last, g->filename, "eval",
@@ -162,6 +195,40 @@ static int compile_program(struct guest *g, PyObject *source)
     Py_XDECREF(last);
     Py_XDECREF(tree);
     return PyErr_Occurred() ? -1 : 0;
+}
+
+/* The operator's own code: parsed before the program is, compiled after it has passed. */
+static int compile_prelude(struct guest *g, PyObject *source, long flags)
+{
+    PyObject *name = PyUnicode_FromString("prelude.py");
+    PyObject *made = name && source ? compile_any(source, name, "exec", flags) : NULL;
+
+    Py_XDECREF(name);
+    Py_XDECREF(g->prelude);
+    g->prelude = made;
+    return made ? 0 : -1;
+}
+
+/* What was found wrong, if anything, is in the verdict. */
+static void check_program(struct guest *g, PyObject *source)
+{
+    const json_t *prelude = json_object_get(g->request, "prelude");
+    PyObject *text =
+        prelude ? source_text(json_string_value(prelude), json_string_length(prelude)) : NULL;
+    PyObject *tree;
+
+    if (prelude && compile_prelude(g, text, ONLY_AST) < 0) {
+        verdict_syntax(&g->verdict, text, "prelude");
+    } else if (compile_program(g, source) < 0) {
+        verdict_syntax(&g->verdict, source, NULL);
+    } else if (prelude && !g->verdict.is_rejected) {
+        tree = g->prelude;
+        Py_INCREF(tree);
+        if (compile_prelude(g, tree, 0) < 0)
+            verdict_syntax(&g->verdict, text, "prelude");
+        Py_DECREF(tree);
+    }
+    Py_XDECREF(text);
 }
 
 /* ---- two small things that every program has ---- */
@@ -368,7 +435,7 @@ static PyObject *run_pieces(const struct guest *g)
     PyObject *value = NULL, *codes, *run;
 
     if ((code_flags(g->body) | (g->last ? code_flags(g->last) : 0)) & CO_IS_COROUTINE) {
-        run = runtime_get("run_async");
+        run = guest_runtime("run_async");
         codes = g->last ? PyTuple_Pack(2, g->body, g->last) : PyTuple_Pack(1, g->body);
         value = run && codes ? PyObject_CallFunctionObjArgs(run, codes, g->names, NULL) : NULL;
         Py_XDECREF(codes);
@@ -384,16 +451,10 @@ static PyObject *run_pieces(const struct guest *g)
 
 static int run_prelude(const struct guest *g)
 {
-    const char *text = request_text(g, "prelude");
-    PyObject *code, *value;
+    PyObject *value = g->prelude ? PyEval_EvalCode(g->prelude, g->names, g->names) : NULL;
 
-    if (!text)
-        return 0;
-    code = Py_CompileString(text, "prelude.py", Py_file_input);
-    value = code ? PyEval_EvalCode(code, g->names, g->names) : NULL;
-    Py_XDECREF(code);
     Py_XDECREF(value);
-    return value ? 0 : -1;
+    return !g->prelude || value ? 0 : -1;
 }
 
 /* As the engine will count them, to see whether it would read so much. */
@@ -463,7 +524,7 @@ static void clip(json_t *object, const char *key, size_t max)
 static void answer_exception(struct guest *g)
 {
     PyObject *exc = take_exception();
-    PyObject *describe = exc ? runtime_get("describe") : NULL;
+    PyObject *describe = exc ? guest_runtime("describe") : NULL;
     PyObject *pair =
         describe ? PyObject_CallFunctionObjArgs(describe, exc, g->filename, NULL) : NULL;
     json_t *both = pair ? value_to_json(pair) : NULL;
@@ -486,31 +547,12 @@ static void answer_exception(struct guest *g)
 static void answer_exit(struct guest *g)
 {
     PyObject *exc = take_exception();
-    PyObject *fn = runtime_get("exit_code");
+    PyObject *fn = guest_runtime("exit_code");
     PyObject *code = fn && exc ? PyObject_CallFunctionObjArgs(fn, exc, NULL) : NULL;
 
     g->exit_code = code ? (int)PyLong_AsLong(code) : 1;
     PyErr_Clear();
     Py_XDECREF(code);
-    Py_XDECREF(exc);
-}
-
-static void answer_syntax(struct guest *g, PyObject *source)
-{
-    PyObject *exc = take_exception();
-    PyObject *describe = exc ? runtime_get("describe_syntax") : NULL;
-    PyObject *finding = describe ? PyObject_CallFunctionObjArgs(describe, exc, source, NULL) : NULL;
-    json_t *json = finding ? value_to_json(finding) : NULL;
-
-    PyErr_Clear();
-    if (!json)
-        json = json_pack("{s:s,s:s,s:s}", "rule", "syntax", "severity", "error", "message",
-                         "the code cannot be parsed");
-    clip(json, "message", MESSAGE_MAX);
-    clip(json, "source", MESSAGE_MAX);
-    json_object_set_new(g->answer, "findings", json_pack("[o]", json));
-    g->exit_code = 126;
-    Py_XDECREF(finding);
     Py_XDECREF(exc);
 }
 
@@ -548,7 +590,7 @@ static void finish(void)
     PyObject *fn, *r;
 
     if (has_end_work()) {
-        fn = runtime_get("finish");
+        fn = guest_runtime("finish");
         r = fn ? PyObject_CallFunctionObjArgs(fn, NULL) : NULL;
         Py_XDECREF(r);
         if (PyErr_Occurred())
@@ -571,38 +613,6 @@ static void run_program(struct guest *g)
     else if (!value)
         answer_exception(g);
     Py_XDECREF(value);
-}
-
-/* The code without the byte-order mark that some editors put in front. */
-static PyObject *source_text(const char *text, size_t len)
-{
-    size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-
-    return PyUnicode_FromStringAndSize(text + mark, (Py_ssize_t)(len - mark));
-}
-
-static void run_request(struct guest *g)
-{
-    json_t *code = json_object_get(g->request, "code");
-    const char *filename = request_text(g, "filename");
-    PyObject *source = source_text(json_string_value(code), json_string_length(code));
-    int64_t began = clock_us();
-
-    g->filename = PyUnicode_FromString(filename ? filename : "main.py");
-    g->names = source && g->filename ? fresh_main(source) : NULL;
-    if (!g->names || (filename && set_file(g, filename) < 0) || bind_inputs(g) < 0 ||
-        set_argv(g) < 0 || set_environment(g) < 0) {
-        explicit_bzero(&g->token, sizeof(g->token)); /* a failure of ours is no rejection */
-        answer_exception(g);
-        return;
-    }
-    if (compile_program(g, source) < 0) {
-        answer_syntax(g, source);
-        return;
-    }
-    json_object_set_new(g->answer, "check_us", json_integer(clock_us() - began));
-    explicit_bzero(&g->token, sizeof(g->token)); /* order: before any of the program runs */
-    run_program(g);
 }
 
 /* ---- the channel ---- */
@@ -631,30 +641,89 @@ static json_t *frame_read(int chan, uint64_t *ret_token)
     return json;
 }
 
-static void frame_write(int answer, const json_t *json, uint64_t token)
+static void frame_write(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
 {
     size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
     struct frame *frame = malloc(sizeof(*frame) + len);
 
     if (!frame)
         return; /* the engine will see an exit without an answer */
-    *frame = (struct frame){ .kind = FRAME_DONE, .len = (uint32_t)len, .token = token };
+    frame->kind = kind;
+    frame->len = (uint32_t)len;
+    frame->token = *token;
     (void)json_dumpb(json, (char *)(frame + 1), len, JSON_COMPACT);
-    (void)fd_write_all(answer, frame, sizeof(*frame) + len);
+    (void)fd_write_all(fd, frame, sizeof(*frame) + len);
+    explicit_bzero(frame, sizeof(*frame));
     free(frame);
+}
+
+/* ---- a request ---- */
+
+/* The check's last word before the program runs, if it has one: what it found, and, when the
+ * engine wants to think about it, the wait for its answer. Nobody can say anything in the check's
+ * name after this. */
+static void take_leave(struct guest *g)
+{
+    bool is_held = json_is_true(json_object_get(g->request, "hold"));
+    struct frame head = { 0 };
+
+    if (is_held || g->verdict.findings || g->verdict.risk != 0) {
+        json_t *found = json_object();
+        verdict_answer(&g->verdict, found);
+        json_object_set(found, "check_us", json_object_get(g->answer, "check_us"));
+        frame_write(g->tell_fd, FRAME_CHECKED, found, &g->token);
+        json_decref(found);
+    }
+    explicit_bzero(&g->token, sizeof(g->token)); /* order: before any of the program runs */
+    if (is_held && (fd_read_all(g->chan, &head, sizeof(head)) < 0 || head.kind != FRAME_GO))
+        _exit(1); /* the engine is gone */
+    if (g->chan >= 0)
+        (void)close(g->chan); /* there is but one request */
+    verdict_done(&g->verdict);
+}
+
+static void run_request(struct guest *g)
+{
+    json_t *code = json_object_get(g->request, "code");
+    const char *filename = request_text(g, "filename");
+    PyObject *source = source_text(json_string_value(code), json_string_length(code));
+    int64_t began = clock_us();
+
+    g->filename = PyUnicode_FromString(filename ? filename : "main.py");
+    g->names = source && g->filename ? fresh_main(source) : NULL;
+    if (!g->names || (filename && set_file(g, filename) < 0) || bind_inputs(g) < 0 ||
+        set_argv(g) < 0 || set_environment(g) < 0) {
+        explicit_bzero(&g->token, sizeof(g->token)); /* a failure of ours is no verdict */
+        answer_exception(g);
+        return;
+    }
+    verdict_encoding(&g->verdict, json_string_value(code), json_string_length(code));
+    if (!g->verdict.is_rejected)
+        check_program(g, source);
+    json_object_set_new(g->answer, "check_us", json_integer(clock_us() - began));
+    if (g->verdict.is_rejected || json_is_true(json_object_get(g->request, "check_only"))) {
+        verdict_answer(&g->verdict, g->answer);
+        g->exit_code = g->verdict.is_rejected ? 126 : 0;
+        return; /* with the token: it is the check's word */
+    }
+    take_leave(g);
+    run_program(g);
 }
 
 /* Run something like a request, so that the pages that every run writes to are copied now, while
  * nobody waits. */
 static void warm_up(void)
 {
-    struct guest g = { .answer = json_object() };
+    struct guest g = { .chan = -1, .tell_fd = -1, .answer = json_object() };
     char *text = NULL;
 
-    g.request = json_pack("{s:s,s:s,s:{s:i},s:[s]}", "code",
-                          "def f(x):\n    return str(x) + 'x'\nw = [f(i) for i in range(20)]\n"
-                          "len(w)",
-                          "filename", "warm.py", "inputs", "a", 1, "argv", "warm.py");
+    g.request =
+        json_pack("{s:s,s:s,s:{s:i},s:[s],s:{s:s,s:s,s:n,s:[],s:n,s:[],s:n,s:[]}}", "code",
+                  "def f(x):\n    return str(x) + 'x'\nw = [f(i) for i in range(20)]\n"
+                  "len(w)",
+                  "filename", "warm.py", "inputs", "a", 1, "argv", "warm.py", "check", "policy",
+                  "standard", "patterns", "warn", "allow_imports", "block_imports",
+                  "allow_builtins", "block_builtins", "allow_os_attrs", "tools");
     run_request(&g);
     (void)has_end_work();
     flush("stdout");
@@ -701,13 +770,14 @@ void guest_prepare(const struct box_fds *fds)
     PyOS_AfterFork_Child();
     reseed();
     listen_for_the_end();
-    if (!has_made_tree && guest_run_bare(FIRST_TREE) < 0) /* a cold zygote left that to us */
+    /* What a cold zygote left to us: there is time while the box is built. */
+    if (!has_made_tree && (guest_run_bare(FIRST_TREE) < 0 || check_prepare() < 0))
         PyErr_Clear();
 }
 
 void guest_main(const struct box_fds *fds)
 {
-    struct guest g = { .exit_code = 0 };
+    struct guest g = { .chan = fds->chan, .tell_fd = fds->answer };
 
     add_workspace();
     bool is_awaited = is_readable(fds->chan);
@@ -716,7 +786,6 @@ void guest_main(const struct box_fds *fds)
         warm_up();
     box_ready(fds->ctl);
     g.request = frame_read(fds->chan, &g.token);
-    (void)close(fds->chan); /* there is but one request */
     g.answer = json_object();
     if (g.request) {
         lower_rlimits(&g);
@@ -731,7 +800,7 @@ void guest_main(const struct box_fds *fds)
         _exit(1); /* the engine changed its mind, or is gone */
     }
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
-    frame_write(fds->answer, g.answer, g.token);
+    frame_write(fds->answer, FRAME_DONE, g.answer, &g.token);
     if (is_awaited) /* the engine is busy, or starts for this run alone: the least work counts */
         _exit(g.exit_code);
     leave(g.exit_code);

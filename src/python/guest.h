@@ -1,5 +1,7 @@
 #pragma once
 /* The guest: the process in which the model's code runs. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
 struct box_fds;
 
@@ -12,6 +14,12 @@ void guest_main(const struct box_fds *fds);
 /* Compile what guests need of Python (runtime.py) once, before they are forked. Returns 0, or -1
  * with a Python exception. */
 int guest_compile_runtime(void);
+
+/* A function of runtime.py (borrowed); NULL with a Python exception. */
+PyObject *guest_runtime(const char *name);
+
+/* Parse as a program is parsed: a new reference to the tree, or NULL with a Python exception. */
+PyObject *guest_parse(PyObject *source, PyObject *filename);
 
 /* Makes the interpreter's first tree, when run. */
 #define FIRST_TREE "x = 1\nx"

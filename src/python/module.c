@@ -16,7 +16,9 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/own.h"
+#include "python/check.h"
 #include "python/guest.h"
 #include "python/protocol.h"
 #include "python/value.h"
@@ -199,9 +201,92 @@ static PyObject *zygote_bench(PyObject *self, PyObject *args)
     return list;
 }
 
+/* ---- checking without a box: for tests and measurements ---- */
+
+static PyObject *text_from_json(const json_t *json)
+{
+    auto_free char *text = json_text(json);
+
+    return text ? PyUnicode_FromString(text) : PyErr_NoMemory();
+}
+
+static json_t *rules_from_text(const char *text)
+{
+    json_error_t error;
+    json_t *rules = json_loads(text, 0, &error);
+
+    if (!rules)
+        PyErr_SetString(PyExc_ValueError, error.text);
+    return rules;
+}
+
+static PyObject *check_answer(PyObject *prelude, PyObject *tree, const json_t *rules,
+                              PyObject *source)
+{
+    struct check_result result;
+    PyObject *text;
+    json_t *json;
+
+    if (check_tree(prelude, tree, rules, &result) < 0)
+        return NULL;
+    check_columns(result.findings, source);
+    json = json_pack("{s:o,s:i,s:b}", "findings", result.findings, "risk", result.risk, "rejected",
+                     result.rejected);
+    text = json ? text_from_json(json) : PyErr_NoMemory();
+    json_decref(json);
+    return text;
+}
+
+/* check(source, rules[, prelude]): the findings, the risk and whether the program is rejected, as
+ * JSON text. Raises what parsing raises. */
+static PyObject *module_check(PyObject *self, PyObject *args)
+{
+    PyObject *source, *before = NULL, *filename = NULL, *tree = NULL, *prelude = NULL, *out = NULL;
+    const char *text;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Us|U", &source, &text, &before))
+        return NULL;
+    auto_json json_t *rules = rules_from_text(text);
+    filename = rules ? PyUnicode_FromString("main.py") : NULL;
+    tree = filename ? guest_parse(source, filename) : NULL;
+    if (tree && before)
+        prelude = guest_parse(before, filename);
+    if (tree && (prelude || !before))
+        out = check_answer(prelude, tree, rules, source);
+    Py_XDECREF(prelude);
+    Py_XDECREF(tree);
+    Py_XDECREF(filename);
+    return out;
+}
+
+/* check_parsed(tree, rules, count): check a tree this many times; nanoseconds a check. */
+static PyObject *module_check_parsed(PyObject *self, PyObject *args)
+{
+    PyObject *tree;
+    const char *text;
+    int count;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Osi", &tree, &text, &count) || count < 1)
+        return NULL;
+    auto_json json_t *rules = rules_from_text(text);
+    int64_t began = clock_us();
+    for (int i = 0; rules && i < count; i++) {
+        struct check_result result;
+        if (check_tree(NULL, tree, rules, &result) < 0)
+            return NULL;
+        json_decref(result.findings);
+    }
+    return rules ? PyFloat_FromDouble((double)(clock_us() - began) * 1000.0 / count) : NULL;
+}
+
 static PyMethodDef methods[] = {
     { "serve", zygote_serve, METH_VARARGS, "serve(sock, info, warm, init): be a zygote" },
     { "bench", zygote_bench, METH_VARARGS, "bench(count, code): time bare forks" },
+    { "check", module_check, METH_VARARGS, "check(source, rules[, prelude]): findings as JSON" },
+    { "check_parsed", module_check_parsed, METH_VARARGS,
+      "check_parsed(tree, rules, count): nanoseconds a check" },
     { NULL, NULL, 0, NULL },
 };
 

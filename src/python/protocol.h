@@ -7,8 +7,12 @@
  *
  * engine <-> guest: frames of a header and JSON. The engine sends on a SOCK_STREAM socket that it
  * never reads from; the guest answers on a pipe, which cannot carry descriptors: closing one that a
- * guest has prepared could keep the engine waiting. The engine sends one FRAME_RUN, whose header may bring a descriptor to be standard input; the guest answers with one FRAME_DONE. Whatever a guest sends is hostile: the engine
- * believes lengths only up to FRAME_MAX and content only after it parsed.
+ * guest has prepared could keep the engine waiting. The engine sends one FRAME_RUN, whose header may
+ * bring a descriptor to be standard input; the guest checks the code, and answers with one
+ * FRAME_DONE. Before that, and before any of the program runs, it sends one FRAME_CHECKED if the
+ * check found something, or if it was told to hold: then it waits for FRAME_GO. Whatever a guest
+ * sends is hostile: the engine believes lengths only up to FRAME_MAX, content only after it parsed,
+ * and what the check found only from one who knows the token.
  */
 #include <stdint.h>
 #include <sys/types.h>
@@ -55,20 +59,24 @@ enum {
 
 enum frame_kind {
     FRAME_RUN = 1,
-    FRAME_DONE = 2
+    FRAME_DONE = 2,
+    FRAME_CHECKED = 3, /* the code passed, and this was found in it */
+    FRAME_GO = 4       /* no content: let the program begin */
 };
 
 struct frame {
     uint32_t kind;
     uint32_t len; /* of the JSON that follows */
     /* A secret that comes with FRAME_RUN and that the guest forgets before it runs any of the
-     * program. Only who knows it can say that the program was rejected and did not run. */
+     * program. Only who knows it can say what the check found, and that none of it ran. */
     uint64_t token;
 };
 
-/* The longest and the deepest that is read. */
+/* The longest and the deepest that is read; and how much a guest tells of what the check found. */
 enum {
     FRAME_MAX = 3 << 19,
     FRAME_ITEMS_MAX = 200000,
-    FRAME_DEPTH_MAX = 128
+    FRAME_DEPTH_MAX = 128,
+    FINDINGS_MAX = 1000,
+    FINDINGS_BYTES_MAX = 1 << 20
 };

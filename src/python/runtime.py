@@ -108,16 +108,63 @@ def source_line(exc, source):
     return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
+def source_column(exc, line):
+    """Where in the line it is, in characters from 1. The compiler counts bytes, the parser does not."""
+    offset = getattr(exc, "offset", None)
+    if not offset or exc.text:
+        return offset
+    return len(line.encode("utf-8", "replace")[: offset - 1].decode("utf-8", "ignore")) + 1
+
+
 def describe_syntax(exc, source):
     """A compile-time exception as a finding."""
+    line = source_line(exc, source)
     return {
         "rule": "syntax",
         "severity": "error",
-        "message": printable(str(getattr(exc, "msg", None) or exc)),
+        "message": printable(str(getattr(exc, "msg", None) or exc))
+        or "the code is nested too deeply, or too long, for the interpreter to read",
         "line": getattr(exc, "lineno", None),
-        "column": getattr(exc, "offset", None),
+        "column": source_column(exc, line),
         "name": type(exc).__name__,
-        "source": printable(source_line(exc, source)),
+        "source": printable(line),
+    }
+
+
+def odd_encoding(text):
+    """A finding if the text declares an encoding in which the interpreter would read it differently."""
+    import re
+
+    marked = text.startswith("\ufeff")
+    lines = re.split("\r\n|\r|\n", text.lstrip("\ufeff") if marked else text, maxsplit=2)[:2]
+    for number, line in enumerate(lines, 1):
+        found = re.match(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", line, re.ASCII)
+        if found:
+            break
+        if not re.match(r"^[ \t\f]*(?:#.*)?$", line):
+            return None
+    else:
+        return None
+    name = found[1]
+    if re.match("utf[-_]?8(-|$)", name.lower()):
+        return None
+    message = f"the code declares the encoding '{name}', and would read differently in it"
+    try:
+        if text.encode().decode(name) == text and not marked:
+            return None
+    except LookupError:
+        message = f"unknown encoding: {name}"
+    except (UnicodeError, ValueError):
+        pass
+    return {
+        "rule": "encoding",
+        "severity": "error",
+        "message": message,
+        "line": number,
+        "column": found.start(1) + 1,
+        "name": name,
+        "source": line,
+        "remedy": "save the file as UTF-8 and drop the declaration",
     }
 
 

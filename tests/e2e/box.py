@@ -1,9 +1,12 @@
 """What the end-to-end tests share: ways to start glovebox, and ways to see what it left behind."""
 import ctypes
+import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
+import termios
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +82,58 @@ def running(*args, **options):
         process.wait()
         for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
             stream.close()
+
+
+class Terminal:
+    """A glovebox with a terminal of its own. Its streams are pipes unless told otherwise."""
+
+    def __init__(self, *args, input=None, env=None, on_terminal=()):
+        self.master, slave = os.openpty()
+        self.shown = b""
+        streams = {name: slave if name in on_terminal else subprocess.PIPE
+                   for name in ("stdin", "stdout", "stderr")}
+        self.process = subprocess.Popen(
+            [GLOVEBOX, *map(str, args)], **streams, env={**ENV, "TERM": "xterm", **(env or {})},
+            start_new_session=True, pass_fds=[slave],
+            preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0))
+        os.close(slave)
+        if self.process.stdin:
+            self.process.stdin.write(input or b"")
+            self.process.stdin.close()
+
+    def shows(self, text, seconds=20):
+        """Wait until the terminal has shown this; all that it has shown since the last time."""
+        end = time.monotonic() + seconds
+        while text.encode() not in self.shown:
+            ready = select.select([self.master], [], [], max(0, end - time.monotonic()))[0]
+            try:
+                piece = os.read(self.master, 65536) if ready else b""
+            except OSError:  # nobody holds the other end
+                piece = b""
+            assert piece, f"never showed {text!r}, but {self.shown!r}"
+            self.shown += piece
+        shown, _, self.shown = self.shown.partition(text.encode())
+        return shown.decode() + text
+
+    def types(self, text):
+        os.write(self.master, text.encode())
+
+    def ends(self):
+        """Its exit status, and what it wrote to its pipes."""
+        out = self.process.stdout.read().decode() if self.process.stdout else ""
+        err = self.process.stderr.read().decode() if self.process.stderr else ""
+        return self.process.wait(60), out, err
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in filter(None, (self.process.stdout, self.process.stderr)):
+            stream.close()
+        os.close(self.master)
 
 
 def until(condition, seconds=10):

@@ -2,6 +2,7 @@
  * A program that uses the library in every way that glovebox.h offers. test_library.py builds and
  * runs it and reads what it prints: lines of a name, a blank and a text.
  *   library tour       each call once
+ *   library approve    a person who is asked, and answers in every way
  *   library growth N   N runs; what the process holds after a tenth of them and at the end
  */
 #include <dirent.h>
@@ -167,6 +168,115 @@ static int tour(void)
     return 0;
 }
 
+/* ---- approval ---- */
+
+#define QUESTIONABLE "{\"code\": \"print('ran')\", \"approve\": \"ask\"}"
+
+enum answer {
+    ANSWER_LATER,
+    ANSWER_YES,
+    ANSWER_NO
+};
+
+struct person {
+    const char *name;
+    enum answer answer;
+    const char *reason;
+    int asked;
+    int done;
+    int first, second; /* what gb_approve() said to a first and to a second answer */
+};
+
+static void on_approve(void *data, struct gb_job *job, const char *question)
+{
+    struct person *p = data;
+
+    if (p->asked++ == 0 && strcmp(p->name, "yes-inside") == 0)
+        say("question", strdup(question));
+    if (p->answer == ANSWER_LATER)
+        return;
+    p->first = gb_approve(job, p->answer == ANSWER_YES, p->reason);
+    p->second = gb_approve(job, 1, NULL);
+}
+
+static void on_answered(void *data, struct gb_job *job, const char *result)
+{
+    struct person *p = data;
+
+    (void)job;
+    p->done++;
+    say(p->name, strdup(result));
+}
+
+static struct gb_job *submit(struct gb_engine *engine, const char *request, struct person *p)
+{
+    struct gb_callbacks callbacks = {
+        .size = sizeof(callbacks), .data = p, .done = on_answered, .approve = on_approve
+    };
+    struct gb_job *job = gb_start(engine, request, &callbacks);
+
+    while (p->asked == 0 && p->done == 0)
+        (void)gb_step(engine, -1);
+    return job;
+}
+
+static void step_to_the_end(struct gb_engine *engine)
+{
+    while (gb_step(engine, -1) > 0)
+        ;
+}
+
+static int approve(void)
+{
+    struct gb_engine *engine = engine_for("engine", NULL);
+    struct person people[] = {
+        { .name = "yes-inside", .answer = ANSWER_YES },
+        { .name = "no-inside", .answer = ANSWER_NO, .reason = "not today" },
+        { .name = "yes-later" },
+        { .name = "no-later" },
+        { .name = "odd-reason", .answer = ANSWER_NO, .reason = "\xff\xfe" },
+        { .name = "cancelled" },
+        { .name = "rejected-first", .answer = ANSWER_YES },
+        { .name = "left" },
+    };
+    struct gb_job *job;
+    int later, too_early, after_cancel;
+
+    if (!engine)
+        return 1;
+    say("nobody", gb_run(engine, QUESTIONABLE));
+    for (size_t i = 0; i < 2; i++) {
+        (void)submit(engine, QUESTIONABLE, &people[i]);
+        step_to_the_end(engine);
+    }
+    job = submit(engine, QUESTIONABLE, &people[2]);
+    (void)gb_step(engine, 50);
+    later = gb_approve(job, 1, NULL);
+    step_to_the_end(engine);
+    job = submit(engine, QUESTIONABLE, &people[3]);
+    (void)gb_approve(job, 0, "not today");
+    step_to_the_end(engine);
+    (void)submit(engine, QUESTIONABLE, &people[4]);
+    step_to_the_end(engine);
+    job = submit(engine, QUESTIONABLE, &people[5]);
+    gb_cancel(job);
+    after_cancel = gb_approve(job, 1, NULL);
+    step_to_the_end(engine);
+    (void)submit(engine, "{\"code\": \"def f(:\", \"approve\": \"always\"}", &people[6]);
+    step_to_the_end(engine);
+    printf("asked-for-it %d\n", people[6].asked);
+
+    job = start(engine, "{\"code\": \"1\"}", &(struct watcher){ .name = "unasked" });
+    too_early = gb_approve(job, 1, NULL);
+    step_to_the_end(engine);
+    (void)submit(engine, QUESTIONABLE, &people[7]);
+    gb_engine_free(engine);
+    printf("answers [%d, %d, %d, %d, %d]\n", people[0].first, people[0].second, after_cancel, later,
+           too_early);
+    printf("no-children %d\n", waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    return 0;
+}
+
 /* ---- growth ---- */
 
 static int count_descriptors(void)
@@ -232,8 +342,10 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "tour") == 0)
         return tour();
+    if (argc == 2 && strcmp(argv[1], "approve") == 0)
+        return approve();
     if (argc == 3 && strcmp(argv[1], "growth") == 0)
         return growth(strtol(argv[2], NULL, 10));
-    (void)fprintf(stderr, "usage: library tour | growth N\n");
+    (void)fprintf(stderr, "usage: library tour | approve | growth N\n");
     return 2;
 }

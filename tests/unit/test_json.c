@@ -113,6 +113,29 @@ static void test_deep(void **state)
     json_decref(json);
 }
 
+/* The name of a file may be any bytes, and a message may end in the middle of a character. */
+static void test_text_that_is_not_utf8(void **state)
+{
+    static const char *const cases[][2] = {
+        { "", "" },
+        { "plain", "plain" },
+        { "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
+        { "a\xff"
+          "b\xc3",
+          "a?b?" },
+        { "\xe2\x82", "??" },
+        { "\xc3\xbc\xc3", "\xc3\xbc?" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        json_t *json = json_lossy(cases[i][0]);
+        assert_non_null(json);
+        assert_string_equal(json_string_value(json), cases[i][1]);
+        json_decref(json);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_reals_come_back),
         cmocka_unit_test(test_anything),
         cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_text_that_is_not_utf8),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

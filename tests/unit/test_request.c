@@ -181,6 +181,9 @@ static void test_what_the_guest_gets(void **state)
               " 'argv': ['a', ''], 'inputs': {'x': [1, null]}, 'env': {'MODE': 'test'},"
               " 'timeout': 5, 'limits': {'memory': '64M', 'processes': 16}, 'policy': 'standard'}",
               &r);
+    auto_json json_t *rules = json_incref(json_object_get(r.program, "check"));
+    assert_string_equal(json_string_value(json_object_get(rules, "policy")), "standard");
+    json_object_del(r.program, "check"); /* test_policy.c looks at it */
     char *text = json_text(r.program);
     char *want = quoted("{'code':'x + 1','filename':'f.py','prelude':'y = 2','argv':['a',''],"
                         "'inputs':{'x':[1,null]},'env':{'MODE':'test'}}");

@@ -30,8 +30,9 @@ static int request(struct settings *s, const char *key, const char *value, const
 {
     auto_json json_t *json = json_of(value);
     auto_json json_t *list = allowed ? json_of(allowed) : NULL;
+    struct settings configured = *s;
 
-    return settings_request(s, key, json, list, err);
+    return settings_request(s, &configured, key, json, list, err);
 }
 
 static void test_defaults_of_the_contract(void **state)
@@ -419,6 +420,29 @@ static void test_limits_for_people(void **state)
     assert_string_equal(policy_name(POLICY_DEFAULT), "default");
 }
 
+static void test_all_of_them_as_json(void **state)
+{
+    struct settings s = settings_default();
+    struct gb_err err;
+    json_t *json;
+
+    (void)state;
+    assert_int_equal(configure(&s, "timeout", "1.5", &err), 1);
+    assert_int_equal(configure(&s, "isolation", "'landlock'", &err), 1);
+    json = settings_json(&s);
+    assert_int_equal(json_integer_value(json_object_get(json, "timeout")), 1500);
+    assert_int_equal(json_integer_value(json_object_get(json, "memory")), 512 << 20);
+    assert_string_equal(json_string_value(json_object_get(json, "isolation")), "landlock");
+    assert_string_equal(json_string_value(json_object_get(json, "policy")), "standard");
+    assert_string_equal(json_string_value(json_object_get(json, "patterns")), "warn");
+    assert_string_equal(json_string_value(json_object_get(json, "approve")), "never");
+    assert_int_equal(configure(&s, "policy", "'off'", &err), 1);
+    json_decref(json);
+    json = settings_json(&s);
+    assert_string_equal(json_string_value(json_object_get(json, "policy")), "off");
+    json_decref(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_the_default_policy_depends_on_isolation),
         cmocka_unit_test(test_limits_of_a_request),
         cmocka_unit_test(test_limits_for_people),
+        cmocka_unit_test(test_all_of_them_as_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,270 @@
+/* Attributes by their names, whatever object they are read from; and the texts that read
+ * attributes too: templates of str.format. */
+#include <string.h>
+
+#include "base/own.h"
+#include "python/checker.h"
+
+static const struct rule dunder_attribute = {
+    "dunder-attribute", "the attribute {} reaches into the interpreter",
+    "do it without {}; isinstance(), type(x).__name__ and ordinary attributes are fine", 0, 0
+};
+static const struct rule internal_attribute = {
+    "internals", "{} is part of a frame, a code object, a traceback or the order of classes",
+    "do it without looking into the interpreter", 0, 0
+};
+static const struct rule loop_attribute = { "process-or-socket",
+                                            "{} of an event loop starts processes or opens connections",
+                                            "call a tool that the host gives for this", 0, 0 };
+static const struct rule module_road = { "module-attribute",
+                                         "{} leads from an object of the library to its modules",
+                                         "do it without {}", 0, 0 };
+static const struct rule private_attribute = {
+    "private-attribute", "{} is private, and no class of this program has it",
+    "use what the object's class documents", 0, 0
+};
+static const struct rule format_attribute = {
+    "format-attribute", "a format template reads the attribute {}",
+    "format the values themselves: an f-string is checked like other code", 0, 0
+};
+static const struct rule format_built = {
+    "format-template", "the template of .{}() is not a literal, so what it reads cannot be checked",
+    "use an f-string, or a literal template", 0, 0
+};
+static const struct rule set_attribute = {
+    "dunder-attribute", "{} is called with a name that cannot be checked",
+    "give the attribute's name as a literal, or assign to it directly", 0, 0
+};
+
+/* Attributes of the library's objects that are modules, or as good as one, by what must be
+ * imported for such an object to be there. */
+static const char *const pathlib_roads[] = { "parser", "_flavour", "pathmod", "_accessor",
+                                             "_globber", "_raw_path" };
+static const char *const asyncio_roads[] = { "_ssock", "_csock", "_selector", "_sock", "_proc",
+                                             "_popen", "_transport", "_extra" };
+
+static bool is_among(const char *const *list, size_t n, const char *text)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i], text) == 0)
+            return true;
+    return false;
+}
+
+static bool is_road(const struct checker *c, const char *text)
+{
+    if (c->is_unsure && strcmp(text, "obj") == 0) /* of an AttributeError: the module itself */
+        return true;
+    if (c->has_pathlib && is_among(pathlib_roads, ARRAY_LEN(pathlib_roads), text))
+        return true;
+    return c->has_asyncio && is_among(asyncio_roads, ARRAY_LEN(asyncio_roads), text);
+}
+
+/* _Class__name is how a class's own __name is seen from outside. */
+static bool is_own(const struct checker *c, uint32_t name)
+{
+    const char *text = name_text(&c->t, name), *rest;
+
+    if (name < c->own_n && c->own[name])
+        return true;
+    rest = text[0] == '_' && text[1] != '_' ? strstr(text + 1, "__") : NULL;
+    if (!rest)
+        return false;
+    name = tree_find_name(&c->t, rest, strlen(rest));
+    return name != 0 && name < c->own_n && c->own[name];
+}
+
+const struct rule *attribute_refusal(const struct checker *c, uint32_t name, bool is_store)
+{
+    uint32_t w = words(c, name);
+
+    if (w & WORD_DUNDER)
+        return w & (is_store ? WORD_DUNDER_WRITE : WORD_DUNDER_READ) ? NULL : &dunder_attribute;
+    if (w & WORD_INTERNAL)
+        return &internal_attribute;
+    if (w & WORD_LOOP && c->has_asyncio)
+        return &loop_attribute;
+    if ((c->has_pathlib || c->has_asyncio || c->is_unsure) && is_road(c, name_text(&c->t, name)))
+        return &module_road;
+    if (is_store)
+        return NULL;
+    if (w & WORD_PRIVATE && !(w & WORD_SUNDER) && !is_own(c, name))
+        return &private_attribute;
+    return w & WORD_MODULE && !is_own(c, name) ? &module_road : NULL;
+}
+
+/* ---- templates ---- */
+
+/* Report the attributes that one replacement field reads; `at` is behind its brace. Returns where
+ * the field's name ends. */
+static const char *check_field(struct checker *c, uint32_t node, const char *at, const char *end)
+{
+    while (at < end && *at != '}' && *at != '!' && *at != ':') {
+        const char *from = at + 1;
+
+        if (*at == '[') {
+            const char *close = memchr(at, ']', (size_t)(end - at));
+            at = close ? close + 1 : end;
+            continue;
+        }
+        if (*at++ != '.')
+            continue;
+        while (at < end && !strchr(".[}!:", *at))
+            at++;
+        uint32_t name = tree_name(&c->t, from, (size_t)(at - from));
+        if (name == 0)
+            c->f.is_broken = true;
+        else if (words(c, name) & WORD_DUNDER || attribute_refusal(c, name, false))
+            finding_add(&c->f, &format_attribute, node, SUBJECT_NAME, name, true);
+    }
+    return at;
+}
+
+/* Fields may be nested in format specifications: every single brace starts one. */
+static void check_template(struct checker *c, uint32_t node, PyObject *bytes)
+{
+    const char *at = PyBytes_AsString(bytes), *end = at + PyBytes_Size(bytes);
+    bool is_text = true;
+
+    while (at < end) {
+        if (*at != '{') {
+            is_text |= *at++ == '}';
+            continue;
+        }
+        if (is_text && at + 1 < end && at[1] == '{') {
+            at += 2;
+            continue;
+        }
+        at = check_field(c, node, at + 1, end);
+        is_text = false;
+    }
+}
+
+static void check_folded(struct checker *c, uint32_t attribute, uint32_t template)
+{
+    PyObject *bytes = folded_text(&c->h, template);
+
+    if (bytes)
+        check_template(c, attribute, bytes);
+    else
+        finding_add(&c->f, &format_built, attribute, SUBJECT_NAME, c->t.nodes[attribute].name, true);
+    Py_XDECREF(bytes);
+}
+
+/* Everything that this expression ever holds is a string constant. */
+static bool holds_only_text(const struct checker *c, uint32_t node)
+{
+    const struct node *name = &c->t.nodes[node];
+    const struct binding *b = binding_of(&c->s, name);
+    uint32_t at = 0, value, n = 0;
+
+    if (name->kind != K_Name || !b || name->outer || name->is_free)
+        return false;
+    while (hold_next(&c->h, node, &at, &value)) {
+        if (hold_kind(value) != HOLD_TEXT)
+            return false;
+        n++;
+    }
+    return n > 0 && n == b->times && b->bind == BIND_OTHER;
+}
+
+/* str.format itself: its template is the first argument. */
+static void check_unbound_format(struct checker *c, uint32_t attribute)
+{
+    const struct node *node = &c->t.nodes[attribute], *call = node_parent(&c->t, node);
+    const struct node *template = call->kind == K_Call ? tree_child(&c->t, call, F_args) : NULL;
+
+    if (template && node->role == F_func)
+        check_folded(c, attribute, node_index(&c->t, template));
+    else
+        finding_add(&c->f, &format_built, attribute, SUBJECT_NAME, node->name, true);
+}
+
+/* The first parameter of a method of a class that has its own format(). */
+static bool is_self(const struct checker *c, const struct node *name)
+{
+    const struct binding *b = binding_of(&c->s, name);
+    const struct scope *scope;
+
+    if (name->kind != K_Name || !b || b->bind != BIND_PARAMETER)
+        return false;
+    scope = &c->t.scopes[b->scope];
+    return c->t.scopes[scope->parent].kind == SCOPE_CLASS;
+}
+
+void check_format(struct checker *c, uint32_t attribute)
+{
+    const struct node *node = &c->t.nodes[attribute], *base = &c->t.nodes[node->first];
+    uint32_t value = hold_one(&c->h, node->first), at = 0;
+
+    if (hold_kind(value) == HOLD_PATH && c->special[hold_what(value)] == SPECIAL_STR) {
+        check_unbound_format(c, attribute);
+    } else if (hold_kind(value) == HOLD_PATH || hold_kind(value) == HOLD_INSTANCE ||
+               hold_kind(value) == HOLD_CLASS) {
+        return; /* not a string */
+    } else if (holds_only_text(c, node->first)) {
+        while (hold_next(&c->h, node->first, &at, &value))
+            check_folded(c, attribute, hold_what(value));
+    } else if (!is_self(c, base) || !is_own(c, node->name)) {
+        check_folded(c, attribute, node->first);
+    }
+}
+
+/* ---- attribute nodes ---- */
+
+/* object.__setattr__(self, "name", value), super().__setattr__(name, value) */
+static void check_setattr(struct checker *c, uint32_t attribute)
+{
+    const struct node *node = &c->t.nodes[attribute], *call = node_parent(&c->t, node);
+    const struct node *base = &c->t.nodes[node->first];
+    bool is_super = base->kind == K_Call;
+    uint32_t base_path = hold_path(&c->h, is_super ? base->first : node->first), arg, name = 0;
+    const struct node *text;
+    PyObject *bytes;
+
+    if (call->kind != K_Call || node->role != F_func || base_path == 0 ||
+        !path_is(&c->h, base_path, is_super ? "super" : "object") ||
+        tree_count(&c->t, call, F_args) < (is_super ? 1u : 2u)) {
+        finding_add(&c->f, &set_attribute, attribute, SUBJECT_NAME, node->name, true);
+        return;
+    }
+    arg = call->first + (is_super ? 1 : 2);
+    text = &c->t.nodes[arg];
+    bytes = folded_text(&c->h, arg);
+    if (bytes)
+        name = tree_name(&c->t, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
+    Py_XDECREF(bytes);
+    if (name != 0 && !attribute_refusal(c, name, true))
+        return;
+    /* Inside a method of that name, the name that the interpreter passed it. */
+    const struct binding *b = text->kind == K_Name ? binding_of(&c->s, text) : NULL;
+    const struct node *method = b ? &c->t.nodes[c->t.scopes[b->scope].node] : NULL;
+    if (method && b->bind == BIND_PARAMETER && b->times == 1 && method->kind == K_FunctionDef &&
+        method->name == node->name)
+        return;
+    finding_add(&c->f, &set_attribute, attribute, SUBJECT_NAME, node->name, true);
+}
+
+void check_attribute(struct checker *c, uint32_t attribute)
+{
+    const struct node *node = &c->t.nodes[attribute];
+    bool is_store = node->mark != K_Load;
+    const struct rule *rule = attribute_refusal(c, node->name, is_store);
+    const char *text;
+
+    if (rule) {
+        finding_add(&c->f, rule, attribute, SUBJECT_NAME, node->name, true);
+        return;
+    }
+    if (is_store)
+        return;
+    text = name_text(&c->t, node->name);
+    if (text[0] == '_') {
+        if (strcmp(text, "__setattr__") == 0 || strcmp(text, "__delattr__") == 0)
+            check_setattr(c, attribute);
+    } else if (strncmp(text, "format", 6) == 0 && (!text[6] || strcmp(text, "format_map") == 0)) {
+        check_format(c, attribute);
+    } else if (c->has_dispatch && strcmp(text, "register") == 0) {
+        check_register(c, attribute);
+    }
+}

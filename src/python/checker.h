@@ -1,0 +1,77 @@
+#pragma once
+/* The state of one check, shared by the files that apply rules. */
+#include "python/finding.h"
+#include "python/rules.h"
+#include "python/words.h"
+
+/* Members of modules and builtins whose use depends on how they are used. */
+enum special {
+    SPECIAL_NONE,
+    SPECIAL_TYPE,
+    SPECIAL_STR,
+    SPECIAL_ATTRIBUTE_FN, /* getattr and its kind */
+    SPECIAL_WRAPS,
+    SPECIAL_UPDATE_WRAPPER,
+    SPECIAL_DATACLASS,
+    SPECIAL_DISPATCH,
+    SPECIAL_ATTRGETTER,
+    SPECIAL_ENVIRON,
+    SPECIAL_RECORD /* namedtuple() */
+};
+
+struct checker {
+    struct tree t;
+    struct scopes s;
+    struct holds h;
+    struct rules rules;
+    struct findings f;
+    const struct rule **refusal; /* by path: why it may not be used; NULL when it may */
+    uint8_t *special;            /* by path: enum special */
+    uint32_t path_n;             /* of the two above */
+    uint8_t *own;                /* by name: the program gives some object such an attribute */
+    uint32_t own_n;
+    bool has_asyncio, has_pathlib, has_dispatch;
+    bool is_unsure; /* it reads attributes of modules that are not loaded here */
+    int risk;
+};
+
+static inline uint32_t words(const struct checker *c, uint32_t name)
+{
+    return c->t.names[name].words;
+}
+
+/* ---- members.c ---- */
+
+/* Judge every path once. Returns 0, or -1 with a Python exception. */
+int members_judge(struct checker *c);
+/* May this be imported? Reports what is wrong with it. */
+void check_alias(struct checker *c, uint32_t alias);
+
+/* ---- attributes.c ---- */
+
+/* Why an attribute of an object that is not known may not be read (or set); NULL when it may. */
+const struct rule *attribute_refusal(const struct checker *c, uint32_t name, bool is_store);
+/* Templates of str.format: report attributes that would not be allowed as code. */
+void check_format(struct checker *c, uint32_t attribute);
+void check_attribute(struct checker *c, uint32_t attribute);
+
+/* ---- classes.c ---- */
+
+/* Is it known which class this is, and that its making was not interfered with? */
+bool class_is_plain(const struct checker *c, uint32_t expression);
+void check_class_pattern(struct checker *c, uint32_t pattern);
+void check_register(struct checker *c, uint32_t attribute);
+/* Is this use of dataclass() one that decorates a plain class? */
+bool decorates_plain_class(const struct checker *c, uint32_t load);
+void check_match_args(struct checker *c, uint32_t name);
+
+/* ---- strict.c ---- */
+
+void check_strict(struct checker *c);
+/* What the operator's lists say, when the policy is not strict. */
+void check_lists(struct checker *c);
+
+/* ---- patterns.c ---- */
+
+/* Score the program; sets c->risk. */
+void check_patterns(struct checker *c);

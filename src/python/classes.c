@@ -1,0 +1,291 @@
+/* Classes: which expressions are certainly one, made the ordinary way. Decorators and patterns
+ * that read attributes by name are allowed on those only. */
+#include <string.h>
+
+#include "python/checker.h"
+
+enum {
+    LOOK_MAX = 64 /* nodes, bases, steps: more is not followed */
+};
+
+static const struct rule pattern_class = {
+    "pattern-class", "which attributes the pattern {}(...) reads cannot be told",
+    "match by keyword, as in {}(name=x), or against a plain class", 0, 0
+};
+static const struct rule pattern_attribute = { "pattern-attribute",
+                                               "the class pattern reads the attribute {}",
+                                               "match on ordinary attributes", 0, 0 };
+static const struct rule register_hints = {
+    "evaluates-text", "{} may evaluate annotations that are texts",
+    "register with a class by its name: @function.register(int)", 0, 0
+};
+static const struct rule match_args = { "match-args",
+                                        "{} must be a tuple of plain attribute names, as literals",
+                                        "write it out, or match by keyword", 0, 0 };
+
+/* ---- sure names ---- */
+
+/* Nothing else than what it is known to hold can be bound to it. */
+static bool is_sure(const struct checker *c, const struct node *node)
+{
+    for (int i = 0; i < LOOK_MAX; i++) {
+        const struct binding *b = binding_of(&c->s, node);
+
+        switch (node->kind) {
+        case K_Name:
+            return b ? b->times == 1 && !node->outer && !(b->bind & BIND_PARAMETER)
+                     : node->is_free && hold_path(&c->h, node_index(&c->t, node)) != 0;
+        case K_Attribute:
+        case K_Subscript:
+            node = &c->t.nodes[node->first];
+            break;
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool is_safe_text(const struct node *node)
+{
+    PyObject *bytes = constant_bytes(node);
+    bool is_safe = bytes && PyUnicode_Check(node->py);
+    const char *at = bytes ? PyBytes_AsString(bytes) : "";
+
+    /* One name, or several apart: `x y`, `x, y`. */
+    while (is_safe && *at) {
+        size_t len = strcspn(at, " ,\t\n");
+        uint32_t w = words_of(at, len);
+
+        is_safe = !(w & (WORD_INTERNAL | WORD_LOOP)) && !(w & WORD_DUNDER && !(w & WORD_DUNDER_READ));
+        at += len;
+        at += strspn(at, " ,\t\n");
+    }
+    Py_XDECREF(bytes);
+    return is_safe;
+}
+
+/* namedtuple("P", "x y"), NamedTuple("P", [("x", int)]): the fields are literals. */
+static bool is_literal_record(const struct checker *c, const struct node *call)
+{
+    const struct node *fields = &c->t.nodes[call->first + 2];
+
+    if (tree_count(&c->t, call, F_args) < 2)
+        return false;
+    if (fields->kind == K_Constant)
+        return is_safe_text(fields);
+    if ((fields->kind != K_List && fields->kind != K_Tuple) || fields->count > LOOK_MAX)
+        return false;
+    for (uint32_t i = fields->first; i < fields->first + fields->count; i++) {
+        const struct node *item = &c->t.nodes[i];
+        if (item->kind == K_Tuple && item->count > 0)
+            item = &c->t.nodes[item->first];
+        if (!is_safe_text(item))
+            return false;
+    }
+    return true;
+}
+
+/* ---- plain classes ---- */
+
+/* A decorator of the program's own may return anything. */
+static bool has_known_decorators(const struct checker *c, const struct node *class)
+{
+    for (uint32_t i = class->first; i < class->first + class->count; i++) {
+        const struct node *decorator = &c->t.nodes[i];
+
+        if (decorator->role != F_decorator_list)
+            continue;
+        if (decorator->kind == K_Call)
+            decorator = &c->t.nodes[decorator->first];
+        if (!is_sure(c, decorator) || hold_path(&c->h, node_index(&c->t, decorator)) == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool has_plain_keywords(const struct checker *c, const struct node *class)
+{
+    for (uint32_t i = class->first; i < class->first + class->count; i++) {
+        const struct node *keyword = &c->t.nodes[i];
+
+        if (keyword->role != F_keywords)
+            continue;
+        if (keyword->name == 0)
+            return false;
+        if (strcmp(name_text(&c->t, keyword->name), "metaclass") == 0 &&
+            !(is_sure(c, &c->t.nodes[keyword->first]) &&
+              path_is(&c->h, hold_path(&c->h, keyword->first), "abc.ABCMeta")))
+            return false;
+    }
+    return true;
+}
+
+/* What a base or a pattern's class is: push the class statement behind it onto `todo`. */
+static bool is_plain_step(const struct checker *c, const struct node *node, uint32_t *todo,
+                          uint32_t *n)
+{
+    uint32_t value;
+
+    while (node->kind == K_Subscript)
+        node = &c->t.nodes[node->first];
+    value = hold_one(&c->h, node_index(&c->t, node));
+    if (hold_kind(value) == HOLD_RECORD)
+        return (node->kind == K_Call || is_sure(c, node)) &&
+               is_literal_record(c, &c->t.nodes[hold_what(value)]);
+    if (!is_sure(c, node))
+        return false;
+    if (hold_kind(value) == HOLD_PATH)
+        return c->special[hold_what(value)] != SPECIAL_TYPE;
+    if (hold_kind(value) != HOLD_CLASS || *n >= LOOK_MAX ||
+        !has_known_decorators(c, &c->t.nodes[hold_what(value)]))
+        return false;
+    todo[(*n)++] = hold_what(value);
+    return true;
+}
+
+static bool statement_is_plain(const struct checker *c, uint32_t class)
+{
+    uint32_t todo[LOOK_MAX + 1] = { class }, n = 1;
+
+    for (uint32_t done = 0; done < n; done++) {
+        const struct node *node = &c->t.nodes[todo[done]];
+
+        if (!has_plain_keywords(c, node))
+            return false;
+        for (uint32_t i = node->first; i < node->first + node->count; i++)
+            if (c->t.nodes[i].role == F_bases && !is_plain_step(c, &c->t.nodes[i], todo, &n))
+                return false;
+    }
+    return true;
+}
+
+bool class_is_plain(const struct checker *c, uint32_t expression)
+{
+    uint32_t todo[LOOK_MAX + 1], n = 0;
+
+    if (!is_plain_step(c, &c->t.nodes[expression], todo, &n))
+        return false;
+    return n == 0 || statement_is_plain(c, todo[0]);
+}
+
+bool decorates_plain_class(const struct checker *c, uint32_t load)
+{
+    const struct node *node = &c->t.nodes[load], *parent = node_parent(&c->t, node);
+
+    if (parent->kind == K_Call && node->role == F_func) {
+        node = parent;
+        parent = node_parent(&c->t, node);
+    }
+    return node->role == F_decorator_list && parent->kind == K_ClassDef &&
+           statement_is_plain(c, node_index(&c->t, parent));
+}
+
+/* ---- patterns ---- */
+
+void check_class_pattern(struct checker *c, uint32_t pattern)
+{
+    const struct node *node = &c->t.nodes[pattern];
+    const struct node *class = tree_child(&c->t, node, F_cls);
+
+    for (uint32_t i = node->first; i < node->first + node->count; i++) {
+        const struct node *attribute = &c->t.nodes[i];
+        if (attribute->role != F_kwd_attrs)
+            continue;
+        if (words(c, attribute->name) & WORD_DUNDER || attribute_refusal(c, attribute->name, false))
+            finding_add(&c->f, &pattern_attribute, pattern, SUBJECT_NAME, attribute->name, true);
+    }
+    if (class && tree_child(&c->t, node, F_patterns) &&
+        !class_is_plain(c, node_index(&c->t, class)))
+        finding_add(&c->f, &pattern_class, pattern, SUBJECT_NAME, class->name, true);
+}
+
+void check_match_args(struct checker *c, uint32_t name)
+{
+    const struct node *node = &c->t.nodes[name], *statement = node_parent(&c->t, node);
+    const struct node *value = NULL;
+
+    if (c->t.scopes[node->scope].kind != SCOPE_CLASS)
+        return;
+    if (statement->kind == K_Assign || statement->kind == K_AnnAssign)
+        value = tree_child(&c->t, statement, F_value);
+    if (value && (value->kind == K_Tuple || value->kind == K_List)) {
+        for (uint32_t i = value->first; i < value->first + value->count; i++) {
+            PyObject *bytes = constant_bytes(&c->t.nodes[i]);
+            uint32_t attribute =
+                bytes ? tree_name(&c->t, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)) : 0;
+            Py_XDECREF(bytes);
+            if (attribute == 0 || attribute_refusal(c, attribute, false))
+                value = NULL;
+            if (!value)
+                break;
+        }
+    } else {
+        value = NULL;
+    }
+    if (!value)
+        finding_add(&c->f, &match_args, name, SUBJECT_NAME, node->name, true);
+}
+
+/* ---- singledispatch ---- */
+
+/* A class that is named, not computed: nothing in it is text to be evaluated. */
+static bool is_named_type(const struct checker *c, uint32_t annotation)
+{
+    uint32_t todo[LOOK_MAX] = { annotation }, n = 1;
+
+    while (n > 0) {
+        const struct node *node = &c->t.nodes[todo[--n]];
+        enum hold kind = hold_kind(hold_one(&c->h, node_index(&c->t, node)));
+
+        if (node->kind == K_Name || node->kind == K_Attribute) {
+            uint32_t value = hold_one(&c->h, node_index(&c->t, node));
+            if (!is_sure(c, node) || (kind != HOLD_PATH && kind != HOLD_CLASS) ||
+                (kind == HOLD_CLASS && !has_known_decorators(c, &c->t.nodes[hold_what(value)])))
+                return false;
+        } else if (node->kind == K_Subscript || node->kind == K_Tuple ||
+                   (node->kind == K_BinOp && node->mark == K_BitOr)) {
+            if (n + node->count > LOOK_MAX)
+                return false;
+            for (uint32_t i = 0; i < node->count; i++)
+                todo[n++] = node->first + i;
+        } else if (node->kind != K_Constant || node->py != Py_None) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_named_types(const struct checker *c, const struct node *function)
+{
+    const struct node *args = tree_child(&c->t, function, F_args);
+    const struct node *returns = tree_child(&c->t, function, F_returns);
+
+    if (returns && !is_named_type(c, node_index(&c->t, returns)))
+        return false;
+    for (uint32_t i = args->first; i < args->first + args->count; i++) {
+        const struct node *arg = &c->t.nodes[i];
+        const struct node *annotation =
+            arg->kind == K_arg ? tree_child(&c->t, arg, F_annotation) : NULL;
+        if (annotation && !is_named_type(c, node_index(&c->t, annotation)))
+            return false;
+    }
+    return true;
+}
+
+void check_register(struct checker *c, uint32_t attribute)
+{
+    const struct node *node = &c->t.nodes[attribute], *parent = node_parent(&c->t, node);
+    enum hold base = hold_kind(hold_one(&c->h, node->first));
+    bool is_fine = false;
+
+    if (base == HOLD_PATH || base == HOLD_CLASS || base == HOLD_INSTANCE)
+        return; /* somebody else's register() */
+    if (node->role == F_decorator_list &&
+        (parent->kind == K_FunctionDef || parent->kind == K_AsyncFunctionDef))
+        is_fine = has_named_types(c, parent);
+    else if (parent->kind == K_Call && node->role == F_func && tree_count(&c->t, parent, F_args) > 0)
+        is_fine = is_named_type(c, parent->first + 1);
+    if (!is_fine)
+        finding_add(&c->f, &register_hints, attribute, SUBJECT_NAME, node->name, true);
+}

@@ -1,0 +1,628 @@
+#include "python/hold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "python/words.h"
+
+enum {
+    HELD_MAX = 16,  /* different things that one name is followed for */
+    ROUNDS_MAX = 6, /* of following assignments */
+    LOOK_MAX = 64,  /* elements of a literal that are looked at */
+    FOLD_MAX = 32,  /* pieces of a constant text */
+};
+
+#define FLOW_ELEMENT 0x80000000u
+
+static uint32_t hold_value(enum hold kind, uint32_t what)
+{
+    return (uint32_t)kind << 28 | what;
+}
+
+/* ---- sets of values ---- */
+
+struct set {
+    uint32_t n;
+    uint32_t values[HELD_MAX + 1];
+};
+
+static bool is_module_path(const struct holds *h, uint32_t value)
+{
+    return hold_kind(value) == HOLD_PATH && h->paths[hold_what(value)].is_module;
+}
+
+static void set_add(const struct holds *h, struct set *set, uint32_t value)
+{
+    if (value == 0)
+        return;
+    for (uint32_t i = 0; i < set->n; i++)
+        if (set->values[i] == value)
+            return;
+    if (set->n < HELD_MAX)
+        set->values[set->n++] = value;
+    else if (set->n == HELD_MAX && is_module_path(h, value))
+        set->values[set->n++] = hold_value(HOLD_UNSURE, 0);
+}
+
+static void set_add_node(const struct holds *h, struct set *set, uint32_t node)
+{
+    uint32_t at = 0, value;
+
+    while (hold_next(h, node, &at, &value))
+        set_add(h, set, value);
+}
+
+static void set_add_binding(const struct holds *h, struct set *set, uint32_t binding)
+{
+    if (binding == 0)
+        return;
+    for (uint32_t at = h->s->bindings[binding - 1].holds; at != 0; at = h->lists[at].next)
+        set_add(h, set, h->lists[at].value);
+}
+
+static uint32_t set_value(struct holds *h, const struct set *set)
+{
+    uint32_t at = h->many_n;
+
+    if (set->n <= 1)
+        return set->n ? set->values[0] : 0;
+    if (array_grow(&h->many, &h->many_cap, at + set->n + 1, sizeof(*h->many)) < 0) {
+        h->is_broken = true;
+        return 0;
+    }
+    h->many[at] = set->n;
+    memcpy(h->many + at + 1, set->values, set->n * sizeof(set->values[0]));
+    h->many_n += set->n + 1;
+    return hold_value(HOLD_MANY, at);
+}
+
+bool hold_next(const struct holds *h, uint32_t node, uint32_t *at, uint32_t *ret)
+{
+    uint32_t value = h->of[node], i = (*at)++;
+
+    if (value == 0)
+        return false;
+    if (hold_kind(value) != HOLD_MANY) {
+        *ret = value;
+        return i == 0;
+    }
+    if (i >= h->many[hold_what(value)])
+        return false;
+    *ret = h->many[hold_what(value) + 1 + i];
+    return true;
+}
+
+uint32_t hold_one(const struct holds *h, uint32_t node)
+{
+    return hold_kind(h->of[node]) == HOLD_MANY ? HOLD_NOTHING : h->of[node];
+}
+
+uint32_t hold_path(const struct holds *h, uint32_t node)
+{
+    uint32_t at = 0, value;
+
+    while (hold_next(h, node, &at, &value))
+        if (hold_kind(value) == HOLD_PATH)
+            return hold_what(value);
+    return 0;
+}
+
+/* True when the binding did not hold it before. */
+static bool binding_hold(struct holds *h, struct binding *b, uint32_t value)
+{
+    for (uint32_t at = b->holds; at != 0; at = h->lists[at].next)
+        if (h->lists[at].value == value)
+            return false;
+    if (b->held >= HELD_MAX && (b->held > HELD_MAX || !is_module_path(h, value)))
+        return false;
+    if (b->held == HELD_MAX)
+        value = hold_value(HOLD_UNSURE, 0);
+    if (array_grow(&h->lists, &h->list_cap, h->list_n + 1, sizeof(*h->lists)) < 0) {
+        h->is_broken = true;
+        return false;
+    }
+    h->lists[h->list_n] = (struct held){ .value = value, .next = b->holds };
+    b->holds = h->list_n++;
+    b->held++;
+    return true;
+}
+
+/* ---- constants ---- */
+
+static bool is_text(const struct node *node)
+{
+    return node->kind == K_Constant && PyUnicode_Check(node->py);
+}
+
+PyObject *folded_text(const struct holds *h, uint32_t node)
+{
+    uint32_t todo[FOLD_MAX], n = 1;
+    PyObject *all = PyBytes_FromStringAndSize("", 0);
+
+    todo[0] = node;
+    while (n > 0 && all) {
+        const struct node *at = &h->t->nodes[todo[--n]];
+
+        if (at->kind == K_BinOp && at->mark == K_Add && n + 2 <= FOLD_MAX && at->count == 2) {
+            todo[n++] = at->first + 1;
+            todo[n++] = at->first;
+        } else if (is_text(at) && PyBytes_Size(all) < 1 << 16) {
+            PyBytes_ConcatAndDel(&all, constant_bytes(at));
+        } else {
+            Py_CLEAR(all);
+        }
+    }
+    PyErr_Clear();
+    return all;
+}
+
+/* ---- expressions ---- */
+
+static uint32_t hold_name(struct holds *h, const struct node *node)
+{
+    struct set set = { .n = 0 };
+
+    set_add_binding(h, &set, node->binding);
+    set_add_binding(h, &set, node->outer);
+    if (node->is_free) {
+        uint32_t path = 0;
+
+        if (is_builtin(h, node->name)) {
+            path = path_module(h, "builtins");
+            path = path ? path_child(h, path, node->name) : 0;
+        } else if (!node->binding && rules_know_module(h->rules, name_text(h->t, node->name)) &&
+                   !rules_give_name(h->rules, name_text(h->t, node->name))) {
+            path = path_module(h, name_text(h->t, node->name));
+        }
+        set_add(h, &set, path ? hold_value(HOLD_PATH, path) : 0);
+    }
+    return set_value(h, &set);
+}
+
+static uint32_t hold_attribute(struct holds *h, const struct node *node)
+{
+    struct set set = { .n = 0 };
+    uint32_t at = 0, value;
+
+    if (node->count == 0 || h->of[node->first] == 0)
+        return 0;
+    while (hold_next(h, node->first, &at, &value)) {
+        if (hold_kind(value) == HOLD_PATH) {
+            uint32_t path = path_child(h, hold_what(value), node->name);
+            h->is_broken |= path == 0;
+            set_add(h, &set, hold_value(HOLD_PATH, path));
+        } else if (hold_kind(value) == HOLD_UNSURE) {
+            set_add(h, &set, value);
+        }
+    }
+    return set_value(h, &set);
+}
+
+/* The path of a module whose name is a constant argument. */
+static uint32_t module_by_text(struct holds *h, uint32_t node)
+{
+    PyObject *text = folded_text(h, node);
+    const char *name = text ? PyBytes_AsString(text) : "";
+    uint32_t path = 0;
+
+    if (name[0] && name[0] != '.' && strlen(name) < 200)
+        path = path_module(h, name);
+    PyErr_Clear();
+    Py_XDECREF(text);
+    return path ? hold_value(HOLD_PATH, path) : 0;
+}
+
+static uint32_t attribute_by_text(struct holds *h, uint32_t base, uint32_t node)
+{
+    PyObject *text = folded_text(h, node);
+    uint32_t path = hold_path(h, base), name = 0;
+
+    if (text && path && PyBytes_Size(text) > 0 && PyBytes_Size(text) < 200)
+        name = tree_name(h->t, PyBytes_AsString(text), (size_t)PyBytes_Size(text));
+    path = name ? path_child(h, path, name) : 0;
+    PyErr_Clear();
+    Py_XDECREF(text);
+    return path ? hold_value(HOLD_PATH, path) : 0;
+}
+
+/* Calls that give modules or their attributes by name, and those of classes of the program's. */
+static uint32_t hold_call(struct holds *h, const struct node *node)
+{
+    uint32_t func = node->first, callee = hold_one(h, func);
+    uint32_t args = tree_count(h->t, node, F_args), path;
+
+    if (hold_kind(callee) == HOLD_CLASS)
+        return hold_value(HOLD_INSTANCE, hold_what(callee));
+    path = hold_path(h, func);
+    if (path == 0 || args == 0)
+        return 0;
+    if (path_is(h, path, "__import__") || path_is(h, path, "importlib.import_module"))
+        return module_by_text(h, func + 1);
+    if (args >= 2 && path_is(h, path, "getattr"))
+        return attribute_by_text(h, func + 1, func + 2);
+    if (path_is(h, path, "collections.namedtuple") || path_is(h, path, "typing.NamedTuple"))
+        return hold_value(HOLD_RECORD, node_index(h->t, node));
+    return 0;
+}
+
+/* What may be inside a literal. */
+static void set_add_elements(const struct holds *h, struct set *set, const struct node *literal)
+{
+    if (literal->kind != K_List && literal->kind != K_Tuple && literal->kind != K_Set &&
+        literal->kind != K_Dict)
+        return;
+    for (uint32_t i = 0; i < literal->count && i < LOOK_MAX; i++)
+        set_add_node(h, set, literal->first + i);
+}
+
+static uint32_t hold_subscript(struct holds *h, const struct node *node)
+{
+    struct set set = { .n = 0 };
+    uint32_t path = hold_path(h, node->first);
+
+    if (path && path_is(h, path, "sys.modules") && node->count == 2)
+        return module_by_text(h, node->first + 1);
+    set_add_elements(h, &set, &h->t->nodes[node->first]);
+    return set_value(h, &set);
+}
+
+static uint32_t hold_union(struct holds *h, const struct node *node)
+{
+    struct set set = { .n = 0 };
+
+    for (uint32_t i = 0; i < node->count && i < LOOK_MAX; i++)
+        if (h->t->nodes[node->first + i].role != F_test)
+            set_add_node(h, &set, node->first + i);
+    return set_value(h, &set);
+}
+
+static uint32_t hold_node(struct holds *h, uint32_t i)
+{
+    const struct node *node = &h->t->nodes[i];
+
+    switch (node->kind) {
+    case K_Name:
+        return hold_name(h, node);
+    case K_Attribute:
+        return hold_attribute(h, node);
+    case K_Call:
+        return hold_call(h, node);
+    case K_Subscript:
+        return hold_subscript(h, node);
+    case K_IfExp:
+    case K_BoolOp:
+        return hold_union(h, node);
+    case K_NamedExpr:
+        return h->of[node->first + node->count - 1];
+    case K_Starred:
+        return h->of[node->first];
+    case K_Constant:
+        return hold_value(HOLD_TEXT, i);
+    default:
+        return 0;
+    }
+}
+
+static bool has_value(const struct node *node)
+{
+    switch (node->kind) {
+    case K_Name:
+        return node->mark == K_Load;
+    case K_Constant:
+        return PyUnicode_Check(node->py);
+    case K_Attribute:
+    case K_Call:
+    case K_Subscript:
+    case K_IfExp:
+    case K_BoolOp:
+    case K_NamedExpr:
+    case K_Starred:
+        return node->count > 0;
+    default:
+        return false;
+    }
+}
+
+/* ---- from where names get their values ---- */
+
+static int add_flow(struct holds *h, uint32_t name, uint32_t from)
+{
+    if (array_grow(&h->flows, &h->flow_cap, h->flow_n + 1, sizeof(*h->flows)) < 0)
+        return -1;
+    h->flows[h->flow_n++] = (struct flow){ .name = name, .from = from };
+    return 0;
+}
+
+/* Parameters and their defaults; keyword-only ones are not told apart. */
+static int flow_defaults(struct holds *h, const struct node *args)
+{
+    uint32_t left = tree_count(h->t, args, F_posonlyargs) + tree_count(h->t, args, F_args);
+    uint32_t n = tree_count(h->t, args, F_defaults), positional = 0, given = 0;
+
+    for (uint32_t i = args->first; i < args->first + args->count; i++) {
+        const struct node *child = &h->t->nodes[i];
+
+        if (child->role != F_defaults && child->role != F_kw_defaults)
+            continue;
+        if (child->role == F_defaults)
+            positional = left - n + given++;
+        for (uint32_t p = args->first, at = 0; p < args->first + args->count; p++) {
+            uint8_t role = h->t->nodes[p].role;
+            bool is_positional = role == F_posonlyargs || role == F_args;
+            bool is_it = child->role == F_defaults ? is_positional && at == positional
+                                                   : role == F_kwonlyargs;
+            at += is_positional;
+            if (is_it && add_flow(h, p, i) < 0)
+                return -1;
+            if (p - args->first > LOOK_MAX)
+                break;
+        }
+    }
+    return 0;
+}
+
+static bool has_starred(const struct tree *t, const struct node *node)
+{
+    for (uint32_t i = node->first; i < node->first + node->count; i++)
+        if (t->nodes[i].kind == K_Starred)
+            return true;
+    return false;
+}
+
+/* Hand what a target gets to the targets in it: one by one where both sides are written out. */
+static void spread(const struct holds *h, uint32_t *from, uint32_t target)
+{
+    const struct node *node = &h->t->nodes[target];
+    uint32_t source = from[target] & ~FLOW_ELEMENT;
+    const struct node *value = &h->t->nodes[source];
+    bool is_paired = !(from[target] & FLOW_ELEMENT) &&
+                     (value->kind == K_Tuple || value->kind == K_List) &&
+                     value->count == node->count && node->kind != K_Starred &&
+                     !has_starred(h->t, value) && !has_starred(h->t, node);
+
+    for (uint32_t i = 0; i < node->count; i++)
+        from[node->first + i] = is_paired ? value->first + i : source | FLOW_ELEMENT;
+}
+
+static void flow_assign(const struct holds *h, uint32_t *from, const struct node *node)
+{
+    const struct node *value = tree_child(h->t, node, F_value);
+
+    for (uint32_t i = node->first; value && i < node->first + node->count; i++)
+        if (h->t->nodes[i].role == F_targets || h->t->nodes[i].role == F_target)
+            from[i] = node_index(h->t, value);
+}
+
+static void flow_loop(const struct holds *h, uint32_t *from, const struct node *node)
+{
+    const struct node *target = tree_child(h->t, node, F_target);
+    const struct node *iter = tree_child(h->t, node, F_iter);
+
+    if (target && iter)
+        from[node_index(h->t, target)] = node_index(h->t, iter) | FLOW_ELEMENT;
+}
+
+/* `from` is zero where nothing flows: node 0 is a root, never a value. */
+static int collect_flow(struct holds *h, uint32_t *from, uint32_t i)
+{
+    const struct node *node = &h->t->nodes[i];
+
+    switch (node->kind) {
+    case K_Assign:
+    case K_AnnAssign:
+    case K_NamedExpr:
+        flow_assign(h, from, node);
+        return 0;
+    case K_For:
+    case K_AsyncFor:
+    case K_comprehension:
+        flow_loop(h, from, node);
+        return 0;
+    case K_arguments:
+        return flow_defaults(h, node);
+    case K_Tuple:
+    case K_List:
+    case K_Starred:
+        if (from[i] && node->mark == K_Store)
+            spread(h, from, i);
+        return 0;
+    case K_Name:
+        return from[i] && node->mark == K_Store ? add_flow(h, i, from[i]) : 0;
+    default:
+        return 0;
+    }
+}
+
+static int collect_flows(struct holds *h)
+{
+    uint32_t *from = calloc(h->t->n + 1, sizeof(*from));
+    int r = from ? 0 : -1;
+
+    if (!from)
+        PyErr_NoMemory();
+    for (uint32_t i = 0; r == 0 && i < h->t->n; i++)
+        r = collect_flow(h, from, i);
+    free(from);
+    return r;
+}
+
+static struct binding *bound_by(const struct holds *h, const struct node *node)
+{
+    bool is_walrus =
+        node->kind == K_Name && node_parent(h->t, node)->kind == K_NamedExpr;
+    uint32_t scope = scope_of_store(h->s, node->scope, node->name, is_walrus);
+
+    return scope_find(h->s, scope, node->name);
+}
+
+/* Returns whether any name holds more than before. */
+static bool run_flows(struct holds *h)
+{
+    bool has_changed = false;
+
+    for (uint32_t i = 0; i < h->flow_n; i++) {
+        struct binding *b = bound_by(h, &h->t->nodes[h->flows[i].name]);
+        uint32_t from = h->flows[i].from;
+        struct set set = { .n = 0 };
+
+        if (from & FLOW_ELEMENT)
+            set_add_elements(h, &set, &h->t->nodes[from & ~FLOW_ELEMENT]);
+        else
+            set_add_node(h, &set, from);
+        for (uint32_t v = 0; b && v < set.n; v++)
+            has_changed |= binding_hold(h, b, set.values[v]);
+    }
+    return has_changed;
+}
+
+/* ---- imports and classes ---- */
+
+static int bind_star_name(struct holds *h, uint32_t module, PyObject *text)
+{
+    PyObject *bytes = PyUnicode_Check(text) ? PyUnicode_AsUTF8String(text) : NULL;
+    uint32_t name = 0, path;
+    struct binding *b;
+
+    PyErr_Clear();
+    if (!bytes)
+        return 0;
+    name = tree_name(h->t, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
+    Py_DECREF(bytes);
+    path = name ? path_child(h, module, name) : 0;
+    b = path ? scope_bind(h->s, 0, name, BIND_IMPORT | BIND_STAR) : NULL;
+    if (!b)
+        return -1;
+    (void)binding_hold(h, b, hold_value(HOLD_PATH, path));
+    return 0;
+}
+
+/* `from module import *`, where the module is loaded and so says what that brings. */
+static int bind_star(struct holds *h, const struct node *alias)
+{
+    const struct node *from = node_parent(h->t, alias);
+    uint32_t module = from->small == 0 && from->name ? path_module(h, name_text(h->t, from->name)) : 0;
+    PyObject *live = module ? h->paths[module].live : NULL, *dict, *all, *key, *value;
+    Py_ssize_t at = 0;
+    int r = 0;
+
+    if (!live || !PyModule_Check(live))
+        return PyErr_Occurred() ? -1 : 0;
+    dict = PyModule_GetDict(live);
+    all = PyDict_GetItemString(dict, "__all__");
+    if (all && PyList_Check(all)) {
+        for (at = 0; r == 0 && at < PyList_Size(all); at++)
+            r = bind_star_name(h, module, PyList_GetItem(all, at));
+        return r;
+    }
+    while (r == 0 && PyDict_Next(dict, &at, &key, &value))
+        if (PyUnicode_Check(key) && PyUnicode_GetLength(key) > 0 &&
+            PyUnicode_ReadChar(key, 0) != '_')
+            r = bind_star_name(h, module, key);
+    return r;
+}
+
+static int seed_alias(struct holds *h, const struct node *alias, bool *ret_has_star)
+{
+    const char *text = name_text(h->t, alias->name);
+    bool is_import = node_parent(h->t, alias)->kind == K_Import;
+    struct binding *b;
+    uint32_t path, name = alias->as ? alias->as : alias->name, scope;
+
+    if (text[0] == '*') {
+        *ret_has_star = true;
+        return bind_star(h, alias);
+    }
+    path = path_of_alias(h, alias);
+    if (path == 0)
+        return PyErr_Occurred() ? -1 : 0;
+    if (is_import && !alias->as) {
+        path = h->paths[path].root;
+        name = h->paths[path].name;
+    }
+    scope = scope_of_store(h->s, alias->scope, name, false);
+    b = scope_find(h->s, scope, name);
+    if (b)
+        (void)binding_hold(h, b, hold_value(HOLD_PATH, path));
+    return 0;
+}
+
+static int seed(struct holds *h)
+{
+    bool has_star = false;
+
+    for (uint32_t i = 0; i < h->t->n; i++) {
+        struct node *node = &h->t->nodes[i];
+
+        if (node->kind == K_alias && seed_alias(h, node, &has_star) < 0)
+            return -1;
+        if (node->kind == K_ClassDef) {
+            struct binding *b = bound_by(h, node);
+            if (b)
+                (void)binding_hold(h, b, hold_value(HOLD_CLASS, i));
+        }
+        if (has_value(node))
+            h->work[h->work_n++] = i;
+    }
+    if (has_star)
+        scopes_resolve(h->s, h->t);
+    return h->is_broken ? -1 : 0;
+}
+
+/* ---- all of it ---- */
+
+bool is_builtin(struct holds *h, uint32_t name)
+{
+    if (name >= h->builtin_cap) {
+        uint32_t old = h->builtin_cap;
+
+        if (array_grow(&h->builtin, &h->builtin_cap, name + 1, 1) < 0) {
+            h->is_broken = true;
+            return false;
+        }
+        memset(h->builtin + old, 0, h->builtin_cap - old);
+    }
+    if (h->builtin[name] == 0) {
+        h->builtin[name] = PyDict_GetItemString(h->builtins, name_text(h->t, name)) ? 1 : 2;
+        PyErr_Clear();
+    }
+    return h->builtin[name] == 1;
+}
+
+int holds_init(struct holds *h, struct tree *t, struct scopes *s, const struct rules *rules)
+{
+    *h = (struct holds){ .t = t, .s = s, .rules = rules, .path_n = 1, .list_n = 1 };
+    h->modules = PySys_GetObject("modules");
+    h->builtins = PyEval_GetBuiltins();
+    h->standard = PySys_GetObject("stdlib_module_names");
+    h->of = calloc(t->n + 1, sizeof(*h->of));
+    h->work = calloc(t->n + 1, sizeof(*h->work));
+    if (!h->of || !h->work) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (seed(h) < 0 || collect_flows(h) < 0)
+        return -1;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        h->many_n = 0;
+        for (uint32_t i = h->work_n; i-- > 0;)
+            h->of[h->work[i]] = hold_node(h, h->work[i]);
+        if (h->is_broken)
+            return -1;
+        if (round + 1 == ROUNDS_MAX || !run_flows(h))
+            break;
+    }
+    return h->is_broken ? -1 : 0;
+}
+
+void holds_done(struct holds *h)
+{
+    free(h->paths);
+    free(h->path_table);
+    free(h->of);
+    free(h->work);
+    free(h->flows);
+    free(h->lists);
+    free(h->many);
+    free(h->builtin);
+    *h = (struct holds){ .t = NULL };
+}

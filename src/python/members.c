@@ -1,0 +1,383 @@
+/* What of a module the program may use: by the operator's lists, by what the interpreter has
+ * loaded, and by tables of what reaches further than its module's name says. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "python/checker.h"
+
+/* ---- rules ---- */
+
+static const struct rule import_blocked = {
+    "import", "the module {} is blocked", "do it without {}; the operator does not allow it", 0, 0
+};
+static const struct rule import_unlisted = {
+    "import", "the module {} is not in the list of modules that may be imported",
+    "use an allowed module, or ask the operator for --allow-import {}", 0, 0
+};
+static const struct rule import_relative = {
+    "import-relative", "there is no package here that {} could be relative to",
+    "import an allowed module by its full name", 0, 0
+};
+static const struct rule import_star = {
+    "import-star", "from {} import * brings names that cannot be checked",
+    "name what you import: from {} import ...", 0, 0
+};
+static const struct rule import_in_class = {
+    "module-escape", "a class body would keep the module {} as an attribute",
+    "import {} at the top of the program", 0, 0
+};
+static const struct rule os_attribute = { "os-attribute", "{} is not among what may be used of os",
+                                          "os.environ and os.path are there; for files use pathlib, "
+                                          "or ask the operator for --allow-os-attr",
+                                          0, 0 };
+static const struct rule path_function = {
+    "os-path", "{} looks at the file system; of os.path only what works on text may be used",
+    "use pathlib.Path for files; join, split, basename, dirname, normpath and their kind are fine",
+    0, 0
+};
+static const struct rule module_attribute = {
+    "module-attribute", "{} is a module that another one happens to use",
+    "import the module itself, if it is allowed", 0, 0
+};
+static const struct rule private_name = { "private-name", "{} is private to its module",
+                                          "use what the module documents", 0, 0 };
+static const struct rule process_or_socket = {
+    "process-or-socket", "{} starts processes or opens connections",
+    "call a tool that the host gives for this", 0, 0
+};
+static const struct rule evaluates_text = { "evaluates-text", "{} runs text as code",
+                                            "write the code itself, or do without", 0, 0 };
+static const struct rule environ_change = { "environ-change", "{} changes the environment",
+                                            "os.environ may only be read", 0, 0 };
+static const struct rule builtin_refused = { "builtin", "the builtin {} is not allowed",
+                                             "do it without {}", 0, 0 };
+
+/* Members that reach further than their module's name says, by root module. */
+static const struct table {
+    const char *root, *members;
+    const struct rule *rule;
+} tables[] = {
+    { "asyncio",
+      "create_subprocess_exec create_subprocess_shell open_connection start_server "
+      "open_unix_connection start_unix_server get_child_watcher set_child_watcher "
+      "AbstractChildWatcher BaseChildWatcher SafeChildWatcher FastChildWatcher PidfdChildWatcher "
+      "MultiLoopChildWatcher ThreadedChildWatcher SubprocessTransport BaseSubprocessTransport "
+      "subprocess base_subprocess unix_events windows_events windows_utils streams sslproto "
+      "selector_events proactor_events base_events events staggered trsock transports",
+      &process_or_socket },
+    { "typing", "get_type_hints ForwardRef evaluate_forward_ref", &evaluates_text },
+    { "annotationlib", "get_annotations call_annotate_function ForwardRef", &evaluates_text },
+    { "dataclasses", "make_dataclass", &evaluates_text },
+    { "inspect", "get_annotations signature", &evaluates_text },
+    { "timeit", "timeit repeat Timer main", &evaluates_text },
+    { "pickle", "load loads Unpickler", &evaluates_text },
+    { "string", "Formatter", &evaluates_text },
+    { "uuid", "uuid1 getnode main", &process_or_socket },
+    { "platform", "popen", &process_or_socket },
+    { "webbrowser", "open open_new open_new_tab get register Chrome", &process_or_socket },
+};
+
+/* ---- helpers ---- */
+
+/* Is the word in a list that blanks separate? */
+static bool list_has(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        if (n == len && memcmp(at, word, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+static const struct rule *table_refusal(const struct checker *c, const struct path *p)
+{
+    const char *root = name_text(&c->t, c->h.paths[p->root].name);
+
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+        if (strcmp(tables[i].root, root) == 0 &&
+            list_has(tables[i].members, name_text(&c->t, p->name)))
+            return tables[i].rule;
+    return NULL;
+}
+
+static bool is_named(const struct checker *c, const struct path *p, const char *text)
+{
+    return strcmp(name_text(&c->t, p->name), text) == 0;
+}
+
+/* os.path, by whatever name it was reached. */
+static bool is_os_path(const struct checker *c, const struct path *p)
+{
+    return p->depth == 1 && is_named(c, p, "path") && is_named(c, &c->h.paths[p->root], "os");
+}
+
+/* A module that lies in the package it was reached through: json.decoder, but not json.codecs. */
+static bool is_inside(const struct checker *c, uint32_t path)
+{
+    const struct path *p = &c->h.paths[path];
+    const char *root = name_text(&c->t, c->h.paths[p->root].name);
+    PyObject *name = p->live ? PyModule_GetNameObject(p->live) : NULL;
+    PyObject *bytes = name ? PyUnicode_AsUTF8String(name) : NULL;
+    const char *text = bytes ? PyBytes_AsString(bytes) : "";
+    size_t len = strlen(root);
+    bool is_it = strncmp(text, root, len) == 0 && text[len] == '.';
+
+    PyErr_Clear();
+    Py_XDECREF(bytes);
+    Py_XDECREF(name);
+    return is_it;
+}
+
+/* A module that is not loaded cannot be asked; its attributes may be modules that it imports. */
+static bool may_be_module(const struct checker *c, const struct path *p)
+{
+    const char *name = name_text(&c->t, p->name), *root = name_text(&c->t, c->h.paths[p->root].name);
+    const struct path *parent = &c->h.paths[p->parent];
+
+    if (p->live || parent->live)
+        return false;
+    if (!is_standard_module(&c->h, root))
+        return words(c, p->name) & WORD_MODULE;
+    if (strcmp(name, name_text(&c->t, parent->name)) == 0) /* random.random, and its kind */
+        return false;
+    if (strcmp(root, "datetime") == 0 && strcmp(name, "time") == 0)
+        return false;
+    return is_standard_module(&c->h, name);
+}
+
+/* ---- verdicts ---- */
+
+static const struct rule *os_refusal(const struct checker *c, const struct path *p)
+{
+    const struct path *parent = &c->h.paths[p->parent];
+    char buf[128] = "path.";
+
+    if (!is_named(c, &c->h.paths[p->root], "os") || !c->rules.allow_os_attrs)
+        return NULL;
+    if (parent->parent == 0)
+        return rules_list_has(c->rules.allow_os_attrs, name_text(&c->t, p->name)) ? NULL
+                                                                                 : &os_attribute;
+    if (!is_os_path(c, parent) || words(c, p->name) & WORD_LEXICAL)
+        return NULL;
+    strncat(buf, name_text(&c->t, p->name), sizeof(buf) - 6);
+    return rules_list_has(c->rules.allow_os_attrs, buf) ? NULL : &path_function;
+}
+
+static const struct rule *builtin_refusal(const struct checker *c, const struct path *p)
+{
+    const char *name = name_text(&c->t, p->name);
+    PyObject *live = PyDict_GetItemString(c->h.builtins, name);
+    bool is_implicit = words(c, p->name) & WORD_IMPLICIT;
+
+    if (live && PyType_Check(live) && PyObject_IsSubclass(live, PyExc_BaseException) == 1)
+        is_implicit = true;
+    PyErr_Clear();
+    if (p->depth != 1)
+        return NULL;
+    return rules_builtin(&c->rules, name, is_implicit) == VERDICT_FINE ? NULL : &builtin_refused;
+}
+
+static const struct rule *environ_refusal(const struct checker *c, const struct path *p)
+{
+    const struct path *parent = &c->h.paths[p->parent];
+
+    if (parent->depth == 1 && words(c, p->name) & WORD_MUTATOR && is_named(c, parent, "environ") &&
+        is_named(c, &c->h.paths[p->root], "os"))
+        return &environ_change;
+    return NULL;
+}
+
+static const struct rule *strict_refusal(const struct checker *c, uint32_t path)
+{
+    const struct path *p = &c->h.paths[path], *parent = &c->h.paths[p->parent];
+    const struct rule *rule;
+
+    if (!parent->is_module)
+        return environ_refusal(c, p);
+    if (words(c, p->name) & (WORD_PRIVATE | WORD_DUNDER) && !(words(c, p->name) & WORD_MODULE_READ))
+        return &private_name;
+    rule = table_refusal(c, p);
+    if (rule)
+        return rule;
+    if (p->is_module && p->live && !is_os_path(c, p) && !is_inside(c, path))
+        return &module_attribute;
+    return may_be_module(c, p) ? &module_attribute : NULL;
+}
+
+static const struct rule *path_refusal(const struct checker *c, uint32_t path)
+{
+    const struct path *p = &c->h.paths[path];
+    const struct rule *rule;
+
+    if (p->is_builtin && p->depth > 0)
+        return builtin_refusal(c, p);
+    if (p->depth == 0)
+        return NULL; /* judged where it is imported */
+    rule = c->h.paths[p->parent].is_module ? os_refusal(c, p) : NULL;
+    if (rule || c->rules.policy != POLICY_STRICT)
+        return rule;
+    return strict_refusal(c, path);
+}
+
+static enum special path_special(const struct checker *c, uint32_t path)
+{
+    static const struct {
+        const char *text;
+        enum special special;
+    } specials[] = {
+        { "type", SPECIAL_TYPE },
+        { "str", SPECIAL_STR },
+        { "getattr", SPECIAL_ATTRIBUTE_FN },
+        { "setattr", SPECIAL_ATTRIBUTE_FN },
+        { "delattr", SPECIAL_ATTRIBUTE_FN },
+        { "hasattr", SPECIAL_ATTRIBUTE_FN },
+        { "functools.wraps", SPECIAL_WRAPS },
+        { "functools.update_wrapper", SPECIAL_UPDATE_WRAPPER },
+        { "functools.singledispatch", SPECIAL_DISPATCH },
+        { "functools.singledispatchmethod", SPECIAL_DISPATCH },
+        { "dataclasses.dataclass", SPECIAL_DATACLASS },
+        { "operator.attrgetter", SPECIAL_ATTRGETTER },
+        { "operator.methodcaller", SPECIAL_ATTRGETTER },
+        { "os.environ", SPECIAL_ENVIRON },
+        { "collections.namedtuple", SPECIAL_RECORD },
+        { "typing.NamedTuple", SPECIAL_RECORD },
+    };
+
+    if (c->h.paths[path].depth != 1)
+        return SPECIAL_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(specials); i++)
+        if (path_is(&c->h, path, specials[i].text))
+            return specials[i].special;
+    return SPECIAL_NONE;
+}
+
+/* Whether the module has such an attribute will only be seen when it runs. */
+static bool is_unsure(const struct checker *c, uint32_t attribute)
+{
+    uint32_t path = hold_path(&c->h, attribute);
+
+    return path != 0 && c->h.paths[path].depth > 0 && !c->h.paths[path].live &&
+           c->h.paths[c->h.paths[path].parent].is_module;
+}
+
+int members_judge(struct checker *c)
+{
+    c->path_n = c->h.path_n;
+    c->refusal = calloc(c->path_n + 1, sizeof(*c->refusal));
+    c->special = calloc(c->path_n + 1, sizeof(*c->special));
+    if (!c->refusal || !c->special) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (uint32_t i = 1; i < c->path_n; i++) {
+        const struct path *p = &c->h.paths[i];
+
+        c->refusal[i] = path_refusal(c, i);
+        c->special[i] = (uint8_t)path_special(c, i);
+        c->has_dispatch |= c->special[i] == SPECIAL_DISPATCH;
+        c->has_asyncio |= p->depth == 0 && is_named(c, p, "asyncio");
+        c->has_pathlib |= p->depth == 0 && is_named(c, p, "pathlib");
+    }
+    for (uint32_t i = c->t.own_from; i < c->t.n; i++)
+        c->is_unsure |= c->t.nodes[i].kind == K_Attribute && is_unsure(c, i);
+    return 0;
+}
+
+/* ---- imports ---- */
+
+static void report_import(struct checker *c, uint32_t node, enum verdict verdict, uint32_t name)
+{
+    finding_add(&c->f, verdict == VERDICT_BLOCKED ? &import_blocked : &import_unlisted, node,
+                SUBJECT_NAME, name, true);
+}
+
+/* The module, or the name in it that a list may have on its own. */
+static enum verdict from_verdict(const struct checker *c, const struct node *alias,
+                                 const struct node *from)
+{
+    const char *module = name_text(&c->t, from->name), *name = name_text(&c->t, alias->name);
+    enum verdict verdict = rules_import(&c->rules, module), with_name;
+    size_t len = strlen(module) + strlen(name) + 2;
+    auto_free char *both = malloc(len);
+
+    if (!both || strcmp(module, "__future__") == 0)
+        return both ? VERDICT_FINE : VERDICT_BLOCKED;
+    memcpy(both, module, strlen(module));
+    both[strlen(module)] = '.';
+    memcpy(both + strlen(module) + 1, name, strlen(name) + 1);
+    with_name = rules_import(&c->rules, both);
+    if (verdict == VERDICT_FINE && with_name == VERDICT_BLOCKED)
+        return VERDICT_BLOCKED;
+    return verdict == VERDICT_UNLISTED ? with_name : verdict;
+}
+
+static void check_path_import(struct checker *c, uint32_t alias, uint32_t path)
+{
+    const struct node *node = &c->t.nodes[alias];
+
+    for (uint32_t p = path; p != 0; p = c->h.paths[p].parent) {
+        if (c->refusal[p]) {
+            finding_add(&c->f, c->refusal[p], alias, SUBJECT_PATH, p, true);
+            return;
+        }
+    }
+    if (c->rules.policy == POLICY_STRICT && c->h.paths[path].is_module &&
+        c->t.scopes[node->scope].kind == SCOPE_CLASS)
+        finding_add(&c->f, &import_in_class, alias, SUBJECT_PATH, path, true);
+}
+
+static void check_from(struct checker *c, uint32_t i)
+{
+    const struct node *alias = &c->t.nodes[i], *from = node_parent(&c->t, alias);
+    bool is_strict = c->rules.policy == POLICY_STRICT;
+    enum verdict verdict;
+    uint32_t path;
+
+    if (from->small > 0 || from->name == 0) {
+        if (is_strict || c->rules.allow_imports)
+            finding_add(&c->f, &import_relative, i, SUBJECT_NAME,
+                        from->name ? from->name : alias->name, true);
+        return;
+    }
+    verdict = from_verdict(c, alias, from);
+    if (verdict != VERDICT_FINE) {
+        report_import(c, i, verdict, from->name);
+        return;
+    }
+    if (strcmp(name_text(&c->t, from->name), "__future__") == 0)
+        return;
+    if (name_text(&c->t, alias->name)[0] == '*') {
+        path = path_module(&c->h, name_text(&c->t, from->name));
+        if (is_strict && (!c->h.paths[path].live || is_named(c, &c->h.paths[path], "os")))
+            finding_add(&c->f, &import_star, i, SUBJECT_NAME, from->name, true);
+        return;
+    }
+    path = path_of_alias(&c->h, alias);
+    if (path != 0 && path < c->path_n)
+        check_path_import(c, i, path);
+}
+
+void check_alias(struct checker *c, uint32_t i)
+{
+    const struct node *alias = &c->t.nodes[i];
+    enum verdict verdict;
+    uint32_t path;
+
+    if (node_parent(&c->t, alias)->kind != K_Import) {
+        check_from(c, i);
+        return;
+    }
+    verdict = rules_import(&c->rules, name_text(&c->t, alias->name));
+    if (verdict != VERDICT_FINE) {
+        report_import(c, i, verdict, alias->name);
+        return;
+    }
+    path = path_of_alias(&c->h, alias);
+    if (path != 0 && path < c->path_n)
+        check_path_import(c, i, path);
+}

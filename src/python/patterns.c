@@ -1,0 +1,635 @@
+/*
+ * The scored scan: signs of code that means harm, by what names resolve to. A lint, no boundary.
+ *
+ * A sign that is critical rejects by itself where patterns block; the others add up, and too many
+ * points reject as well. The same name read again adds nothing, except where each place counts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "python/checker.h"
+
+enum {
+    SCORE_MAX = 15,
+    RANGE_MAX = 1000000,
+    BYTES_MAX = 100000000,
+    FOLD_STEPS = 64,
+    SCAN_MAX = 1 << 16 /* bytes of one string that are looked at */
+};
+
+#define LOOK "make sure that this is meant"
+
+static const struct rule dangerous_builtin = { "pattern-builtin", "runs text as code: {}", LOOK, 10,
+                                               true };
+static const struct rule command = { "pattern-command", "starts a program: {}", LOOK, 10, true };
+static const struct rule file_removal = { "pattern-os", "removes files: {}", LOOK, 10, true };
+static const struct rule environment = { "pattern-environ", "reads the environment: {}", LOOK, 10,
+                                         true };
+static const struct rule getenv_call = { "pattern-environ", "reads the environment: {}", LOOK, 7,
+                                         false };
+static const struct rule obfuscation = { "pattern-obfuscation", "unpacks what is hidden: {}", LOOK,
+                                         5, false };
+static const struct rule computed_attribute = {
+    "pattern-computed-attribute", "looks up an attribute of {} by a name that is computed", LOOK, 7,
+    false
+};
+static const struct rule introspection = { "pattern-introspection", "reaches into objects: {}", LOOK,
+                                           3, false };
+static const struct rule escape_chain = { "pattern-escape",
+                                          "climbs from an object to the interpreter, by {}", LOOK,
+                                          10, false };
+static const struct rule process_module = { "pattern-process", "process and thread module: {}", LOOK,
+                                            5, false };
+static const struct rule network_module = { "pattern-network", "network module: {}", LOOK, 2,
+                                            false };
+static const struct rule endless_loop = { "pattern-endless-loop",
+                                          "a loop that nothing in it can end",
+                                          "give the loop an end", 5, false };
+static const struct rule large_range = { "pattern-large-range", "a loop of {} rounds", LOOK, 3,
+                                         false };
+static const struct rule large_memory = { "pattern-large-memory", "makes {} items or bytes at once",
+                                          LOOK, 5, false };
+static const struct rule rm_command = { "pattern-shell-text",
+                                        "a text with a command that removes everything", LOOK, 10,
+                                        true };
+static const struct rule disk_command = { "pattern-shell-text",
+                                          "a text with a command that overwrites disks", LOOK, 10,
+                                          true };
+static const struct rule traversal = { "pattern-traversal", "a path that climbs far up",
+                                       "use paths below the workspace", 5, false };
+static const struct rule high_score = { "pattern-score",
+                                        "high risk score: the signs of danger add up to {}, more than 15",
+                                        "see the warnings, and write what they name in another way",
+                                        0, false };
+
+/* ---- what members mean ---- */
+
+static const struct sign {
+    const char *root, *members;
+    const struct rule *rule;
+} signs[] = {
+    { "builtins", "exec eval compile __import__", &dangerous_builtin },
+    { "os",
+      "system popen spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe execl execle "
+      "execlp execlpe execv execve execvp execvpe posix_spawn posix_spawnp startfile",
+      &command },
+    { "posix", "system execv execve posix_spawn posix_spawnp", &command },
+    { "subprocess", "run Popen call check_call check_output getoutput getstatusoutput", &command },
+    { "asyncio", "create_subprocess_exec create_subprocess_shell", &command },
+    { "pty", "spawn fork", &command },
+    { "commands", "getoutput getstatusoutput", &command },
+    { "os", "remove rmdir unlink removedirs", &file_removal },
+    { "shutil", "rmtree", &file_removal },
+    { "os", "environ environb", &environment },
+    { "os", "getenv getenvb", &getenv_call },
+    { "base64", "b64decode b32decode b16decode b85decode a85decode urlsafe_b64decode "
+                "standard_b64decode decodebytes",
+      &obfuscation },
+    { "binascii", "unhexlify a2b_hex a2b_base64", &obfuscation },
+    { "codecs", "decode", &obfuscation },
+};
+
+static const char *const process_modules = "subprocess multiprocessing threading _thread";
+static const char *const network_modules = "socket urllib http ftplib smtplib telnetlib requests "
+                                           "httpx aiohttp urllib3";
+static const char *const risky_modules = "os sys subprocess builtins socket importlib shutil ctypes "
+                                         "posix pty";
+
+static bool list_has(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        if (n == len && memcmp(at, word, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+static const char *root_text(const struct checker *c, uint32_t path)
+{
+    return name_text(&c->t, c->h.paths[c->h.paths[path].root].name);
+}
+
+/* What the operator's own list gives is no sign of danger. */
+static bool is_granted(const struct checker *c, uint32_t path)
+{
+    return c->h.paths[path].depth == 1 && strcmp(root_text(c, path), "os") == 0 &&
+           rules_list_has(c->rules.allow_os_attrs, name_text(&c->t, c->h.paths[path].name));
+}
+
+static const struct rule *path_sign(const struct checker *c, uint32_t path)
+{
+    const struct path *p = &c->h.paths[path];
+    const char *name = name_text(&c->t, p->name), *root;
+
+    if (p->depth == 2 && p->is_builtin && strcmp(name, "fromhex") == 0 &&
+        (path_is(&c->h, p->parent, "bytes") || path_is(&c->h, p->parent, "bytearray")))
+        return &obfuscation;
+    if (p->depth == 0)
+        return NULL;
+    root = root_text(c, path);
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+        if (strcmp(signs[i].root, root) == 0 && p->depth == 1 && list_has(signs[i].members, name))
+            return is_granted(c, path) ? NULL : signs[i].rule;
+    return NULL;
+}
+
+/* ---- state ---- */
+
+struct scan {
+    struct checker *c;
+    const struct rule **sign; /* by path */
+    uint8_t *seen;            /* by path: counted once */
+    uint8_t *seen_name;       /* by name: the same for introspection */
+    uint8_t *exits;           /* by node: a loop that something in it ends */
+    uint32_t escapes;         /* different attributes that introspect */
+    bool has_escape;          /* one of which only an escape needs */
+    uint32_t last;            /* the node of the last of them */
+    bool is_critical;
+    int score;
+};
+
+static void report(struct scan *s, const struct rule *rule, uint32_t node, enum subject kind,
+                   uint64_t subject, bool counts)
+{
+    bool is_error = rule->is_critical && s->c->rules.patterns == PATTERNS_BLOCK;
+
+    finding_add(&s->c->f, rule, node, kind, subject, is_error);
+    s->is_critical |= rule->is_critical;
+    if (counts && s->score < 1 << 20)
+        s->score += rule->points;
+}
+
+/* ---- members, builtins, imports ---- */
+
+static void scan_path(struct scan *s, uint32_t node, uint32_t path)
+{
+    const struct rule *rule = s->sign[path];
+
+    if (!rule)
+        return;
+    report(s, rule, node, SUBJECT_PATH, path, rule->is_critical || !s->seen[path]);
+    s->seen[path] = 1;
+}
+
+/* Where a dotted name is formed, or a builtin read; not where the value is passed on by a name. */
+static void scan_load(struct scan *s, uint32_t i)
+{
+    const struct node *node = &s->c->t.nodes[i];
+    uint32_t at = 0, value;
+
+    while (hold_next(&s->c->h, i, &at, &value)) {
+        if (hold_kind(value) != HOLD_PATH)
+            continue;
+        if (node->kind == K_Name &&
+            (!node->is_free || s->c->h.paths[hold_what(value)].name != node->name))
+            continue;
+        scan_path(s, i, hold_what(value));
+    }
+}
+
+static void scan_module(struct scan *s, uint32_t node, uint32_t path)
+{
+    const char *root = root_text(s->c, path);
+    const struct rule *rule = NULL;
+
+    if (list_has(process_modules, root))
+        rule = &process_module;
+    else if (list_has(network_modules, root))
+        rule = &network_module;
+    if (!rule)
+        return;
+    /* These read and write addresses, and open no connection. */
+    for (uint32_t p = path; p != 0; p = s->c->h.paths[p].parent)
+        if (path_is(&s->c->h, p, "urllib.parse") || path_is(&s->c->h, p, "urllib.error"))
+            return;
+    report(s, rule, node, SUBJECT_PATH, path, !s->seen[path]);
+    s->seen[path] = 1;
+}
+
+static void scan_alias(struct scan *s, uint32_t i)
+{
+    const struct node *alias = &s->c->t.nodes[i], *from = node_parent(&s->c->t, alias);
+    uint32_t path;
+
+    if (name_text(&s->c->t, alias->name)[0] == '*' && from->name && from->small == 0) {
+        path = path_module(&s->c->h, name_text(&s->c->t, from->name));
+        if (path != 0 && path < s->c->path_n)
+            scan_module(s, i, path);
+        return;
+    }
+    path = path_of_alias(&s->c->h, alias);
+    if (path == 0 || path >= s->c->path_n)
+        return;
+    if (from->kind == K_ImportFrom) {
+        scan_path(s, i, path);
+        if (!path_is(&s->c->h, path, "urllib.parse") && !path_is(&s->c->h, path, "urllib.error"))
+            path = s->c->h.paths[path].parent;
+    }
+    scan_module(s, i, path);
+}
+
+/* getattr(os, "sys" + "tem"): what can be added up was resolved; what cannot is told. */
+static void scan_call(struct scan *s, uint32_t i)
+{
+    const struct node *call = &s->c->t.nodes[i];
+    uint32_t callee = hold_path(&s->c->h, call->first), base;
+
+    if (!callee || !path_is(&s->c->h, callee, "getattr") ||
+        tree_count(&s->c->t, call, F_args) < 2)
+        return;
+    base = hold_path(&s->c->h, call->first + 1);
+    if (!base || s->c->h.paths[base].depth > 0)
+        return;
+    if (hold_path(&s->c->h, i))
+        scan_load(s, i);
+    else if (list_has(risky_modules, root_text(s->c, base)))
+        report(s, &computed_attribute, i, SUBJECT_PATH, base, true);
+}
+
+static void scan_attribute(struct scan *s, uint32_t i)
+{
+    uint32_t name = s->c->t.nodes[i].name;
+
+    scan_load(s, i);
+    if (!(words(s->c, name) & WORD_INTROSPECT))
+        return;
+    report(s, &introspection, i, SUBJECT_NAME, name, !s->seen_name[name]);
+    s->escapes += !s->seen_name[name];
+    s->has_escape |= words(s->c, name) & WORD_ESCAPE;
+    s->seen_name[name] = 1;
+    s->last = i;
+}
+
+/* ---- loops ---- */
+
+static bool is_loop(const struct node *node)
+{
+    return node->kind == K_While || node->kind == K_For || node->kind == K_AsyncFor;
+}
+
+/* Mark the loop that a break leaves, or all that a return or a yield does. Marked ones end the way
+ * up: what is above them is marked already, or was left by a break. */
+static void mark_exit(const struct scan *s, uint32_t i)
+{
+    const struct tree *t = &s->c->t;
+    bool is_break = t->nodes[i].kind == K_Break;
+    uint8_t mark = is_break ? 1 : 2;
+
+    for (uint32_t at = i; t->nodes[at].parent != at; at = t->nodes[at].parent) {
+        const struct node *parent = node_parent(t, &t->nodes[at]);
+        uint32_t up = t->nodes[at].parent;
+
+        if (parent->own && parent->kind != K_ListComp)
+            return;
+        if (!is_loop(parent) || t->nodes[at].role != F_body)
+            continue;
+        if (s->exits[up] & mark)
+            return;
+        s->exits[up] |= mark;
+        if (is_break)
+            return;
+    }
+}
+
+/* ---- numbers ---- */
+
+/* What a small sum of literals comes to; false when that cannot be told, or is beyond 63 bits. */
+static bool fold_one(int op, int64_t a, int64_t b, int64_t *ret)
+{
+    switch (op) {
+    case K_Add:
+        return !__builtin_add_overflow(a, b, ret);
+    case K_Sub:
+        return !__builtin_sub_overflow(a, b, ret);
+    case K_Mult:
+        return !__builtin_mul_overflow(a, b, ret);
+    case K_LShift:
+        *ret = b >= 0 && b < 62 ? (int64_t)((uint64_t)a << b) : 0;
+        return a > 0 && b >= 0 && b < 62 && *ret >> b == a;
+    case K_Pow:
+        *ret = 1;
+        for (int64_t n = b; n > 0; n--)
+            if (n > 64 || __builtin_mul_overflow(*ret, a, ret))
+                return false;
+        return b >= 0;
+    case K_FloorDiv:
+        *ret = b > 0 && a >= 0 ? a / b : 0;
+        return b > 0 && a >= 0;
+    default:
+        return false;
+    }
+}
+
+static bool constant_number(const struct node *node, int64_t *ret)
+{
+    int overflow = 0;
+
+    if (node->kind != K_Constant)
+        return false;
+    if (PyFloat_Check(node->py)) {
+        double d = PyFloat_AsDouble(node->py);
+        *ret = d > -9e15 && d < 9e15 ? (int64_t)d : INT64_MAX;
+        return true;
+    }
+    if (!PyLong_Check(node->py))
+        return false;
+    *ret = PyLong_AsLongLongAndOverflow(node->py, &overflow);
+    PyErr_Clear();
+    if (overflow)
+        *ret = overflow > 0 ? INT64_MAX : INT64_MIN;
+    return true;
+}
+
+/* Depth-first with a stack of nodes; the operators are applied when both sides are there. */
+static bool fold_number(const struct checker *c, uint32_t node, int64_t *ret)
+{
+    const struct node *n = &c->t.nodes[node];
+    int64_t left, right;
+
+    if (constant_number(n, ret))
+        return true;
+    if (n->kind == K_UnaryOp && n->mark == K_USub && n->count == 1)
+        return constant_number(&c->t.nodes[n->first], &left) &&
+               fold_one(K_Sub, 0, left, ret);
+    if (n->kind != K_BinOp || n->count != 2)
+        return false;
+    /* a * b * c leans to the left: walk down that side, then fold on the way back. */
+    uint32_t chain[FOLD_STEPS], depth = 0;
+    for (; n->kind == K_BinOp && n->count == 2 && depth < FOLD_STEPS; n = &c->t.nodes[n->first])
+        chain[depth++] = node_index(&c->t, n);
+    if (!constant_number(n, &left))
+        return false;
+    while (depth-- > 0) {
+        const struct node *op = &c->t.nodes[chain[depth]], *r = &c->t.nodes[op->first + 1];
+        bool is_known = constant_number(r, &right);
+
+        if (!is_known && r->kind == K_BinOp && r->count == 2) {
+            int64_t a, b;
+            is_known = constant_number(&c->t.nodes[r->first], &a) &&
+                       constant_number(&c->t.nodes[r->first + 1], &b) &&
+                       fold_one(r->mark, a, b, &right);
+        }
+        if (!is_known || !fold_one(op->mark, left, right, &left))
+            return false;
+    }
+    *ret = left;
+    return true;
+}
+
+static void scan_range(struct scan *s, uint32_t iter)
+{
+    const struct checker *c = s->c;
+    const struct node *call = &c->t.nodes[iter];
+    int64_t arg[3] = { 0, 0, 1 }, first, rounds;
+    uint32_t args, path;
+
+    if (call->kind != K_Call)
+        return;
+    path = hold_path(&c->h, call->first);
+    args = tree_count(&c->t, call, F_args);
+    if (!path || !path_is(&c->h, path, "range") || args < 1 || args > 3 ||
+        !fold_number(c, call->first + 1, &first))
+        return;
+    if (args == 1)
+        arg[1] = first;
+    else
+        arg[0] = first;
+    for (uint32_t i = 1; i < args; i++)
+        if (!fold_number(c, call->first + 1 + i, &arg[i]))
+            return;
+    if (arg[2] == 0 || arg[2] == INT64_MIN || __builtin_sub_overflow(arg[1], arg[0], &rounds))
+        return;
+    rounds /= arg[2];
+    if (rounds > RANGE_MAX)
+        report(s, &large_range, iter, SUBJECT_NUMBER, (uint64_t)rounds, true);
+}
+
+/* How much one copy of a literal is. */
+static int64_t literal_size(const struct node *node)
+{
+    if (node->kind == K_List || node->kind == K_Tuple)
+        return node->count;
+    if (node->kind == K_Constant && PyUnicode_Check(node->py))
+        return PyUnicode_GetLength(node->py);
+    if (node->kind == K_Constant && PyBytes_Check(node->py))
+        return PyBytes_Size(node->py);
+    return 0;
+}
+
+static void scan_product(struct scan *s, uint32_t i)
+{
+    const struct tree *t = &s->c->t;
+    const struct node *node = &t->nodes[i];
+
+    if (node->mark != K_Mult || node->count != 2)
+        return;
+    for (uint32_t side = 0; side < 2; side++) {
+        int64_t size = literal_size(&t->nodes[node->first + side]), times, all;
+
+        if (size == 0 || !fold_number(s->c, node->first + 1 - side, &times) || times <= 0)
+            continue;
+        if (__builtin_mul_overflow(size, times, &all))
+            all = INT64_MAX;
+        if (all > BYTES_MAX)
+            report(s, &large_memory, i, SUBJECT_NUMBER, (uint64_t)all, true);
+    }
+}
+
+/* A condition that is a constant and true. */
+static bool is_always_true(const struct checker *c, uint32_t test)
+{
+    const struct node *node = &c->t.nodes[test];
+    bool is_negated = false;
+
+    for (int i = 0; i < FOLD_STEPS && node->kind == K_UnaryOp && node->mark == K_Not; i++) {
+        is_negated = !is_negated;
+        node = &c->t.nodes[node->first];
+    }
+    if (node->kind != K_Constant)
+        return false;
+    return (PyObject_IsTrue(node->py) == 1) != is_negated;
+}
+
+/* ---- texts ---- */
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+/* After "rm": blanks, flags with both r and f, blanks, then / or ~. */
+static bool is_removal(const char *at)
+{
+    bool has_r = false, has_f = false;
+
+    if (*at != ' ' && *at != '\t')
+        return false;
+    for (at = skip_blanks(at); *at == '-'; at = skip_blanks(at)) {
+        for (at++; *at && *at != ' ' && *at != '\t'; at++) {
+            has_r |= *at == 'r';
+            has_f |= *at == 'f';
+        }
+    }
+    return has_r && has_f && (*at == '/' || *at == '~');
+}
+
+/* A command followed by these words, with any blanks between. */
+static bool has_words(const char *at, const char *const *wanted, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *next = skip_blanks(at);
+
+        if (next == at || strncmp(next, wanted[i], strlen(wanted[i])) != 0)
+            return false;
+        at = next + strlen(wanted[i]);
+    }
+    return true;
+}
+
+static bool is_word_start(const char *text, const char *at)
+{
+    return at == text || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", at[-1]);
+}
+
+static const struct rule *text_sign(const char *text)
+{
+    static const char *const del[] = { "/f", "/s", "/q" };
+    static const char *const rmdir[] = { "/s", "/q" };
+    static const char *const dd[] = { "if=/dev" };
+
+    for (const char *at = text; *at; at++) {
+        if (*at == '.' && (strncmp(at, "../../../", 9) == 0 || strncmp(at, "..\\..\\..\\", 9) == 0))
+            return &traversal;
+        if (!strchr("rdm", *at) || !is_word_start(text, at))
+            continue;
+        if (strncmp(at, "rm", 2) == 0 && is_removal(at + 2))
+            return &rm_command;
+        if (strncmp(at, "del", 3) == 0 && has_words(at + 3, del, 3))
+            return &rm_command;
+        if (strncmp(at, "rmdir", 5) == 0 && has_words(at + 5, rmdir, 2))
+            return &rm_command;
+        if ((strncmp(at, "dd", 2) == 0 && has_words(at + 2, dd, 1)) ||
+            strncmp(at, "mkfs.", 5) == 0)
+            return &disk_command;
+    }
+    return NULL;
+}
+
+static void scan_text(struct scan *s, uint32_t i)
+{
+    const struct node *node = &s->c->t.nodes[i];
+    bool is_text = PyUnicode_Check(node->py);
+    char *lower;
+    PyObject *bytes;
+    size_t len;
+
+    if ((!is_text && !PyBytes_Check(node->py)) ||
+        (is_text ? PyUnicode_GetLength(node->py) : PyBytes_Size(node->py)) < 5)
+        return;
+    bytes = constant_bytes(node);
+    len = bytes ? (size_t)PyBytes_Size(bytes) : 0;
+    len = len < SCAN_MAX ? len : SCAN_MAX;
+    lower = malloc(len + 1);
+    if (lower && bytes) {
+        const char *from = PyBytes_AsString(bytes);
+        for (size_t at = 0; at < len; at++) {
+            unsigned char ch = (unsigned char)from[at];
+            lower[at] = (char)(ch >= 'A' && ch <= 'Z' ? ch + 32 : ch ? ch : ' ');
+        }
+        lower[len] = '\0';
+        const struct rule *rule = text_sign(lower);
+        if (rule)
+            report(s, rule, i, SUBJECT_NAME, 0, true);
+    }
+    free(lower);
+    Py_XDECREF(bytes);
+}
+
+/* ---- all of it ---- */
+
+static void scan_node(struct scan *s, uint32_t i)
+{
+    const struct node *node = &s->c->t.nodes[i];
+
+    switch (node->kind) {
+    case K_Name:
+        if (node->mark == K_Load)
+            scan_load(s, i);
+        break;
+    case K_Attribute:
+        scan_attribute(s, i);
+        break;
+    case K_alias:
+        scan_alias(s, i);
+        break;
+    case K_Call:
+        scan_call(s, i);
+        break;
+    case K_Constant:
+        scan_text(s, i);
+        break;
+    case K_BinOp:
+        scan_product(s, i);
+        break;
+    case K_For:
+    case K_AsyncFor:
+    case K_comprehension:
+        scan_range(s, node_index(&s->c->t, tree_child(&s->c->t, node, F_iter)));
+        break;
+    case K_Break:
+    case K_Return:
+    case K_Raise:
+    case K_Yield:
+    case K_YieldFrom:
+    case K_Await:
+        mark_exit(s, i);
+        break;
+    default:
+        break;
+    }
+}
+
+static void scan_all(struct scan *s)
+{
+    struct checker *c = s->c;
+
+    for (uint32_t i = 1; i < c->path_n; i++)
+        s->sign[i] = path_sign(c, i);
+    for (uint32_t i = c->t.own_from; i < c->t.n; i++)
+        scan_node(s, i);
+    for (uint32_t i = c->t.own_from; i < c->t.n; i++) {
+        const struct node *node = &c->t.nodes[i];
+        if (node->kind == K_While && s->exits[i] == 0 && is_always_true(c, node->first))
+            report(s, &endless_loop, i, SUBJECT_NAME, 0, true);
+    }
+    if (s->escapes >= 3 && s->has_escape)
+        report(s, &escape_chain, s->last, SUBJECT_NAME, c->t.nodes[s->last].name, true);
+    c->risk = s->score;
+    if (s->score > SCORE_MAX && !s->is_critical && c->rules.patterns == PATTERNS_BLOCK)
+        finding_add(&c->f, &high_score, c->t.own_from, SUBJECT_NUMBER, (uint64_t)s->score, true);
+}
+
+void check_patterns(struct checker *c)
+{
+    struct scan s = { .c = c };
+
+    s.sign = calloc(c->path_n + 1, sizeof(*s.sign));
+    s.seen = calloc(c->path_n + 1, 1);
+    s.seen_name = calloc(c->t.name_n + 1, 1);
+    s.exits = calloc(c->t.n + 1, 1);
+    if (s.sign && s.seen && s.seen_name && s.exits) {
+        scan_all(&s);
+    } else {
+        PyErr_NoMemory();
+        c->f.is_broken = true;
+    }
+    free(s.sign);
+    free(s.seen);
+    free(s.seen_name);
+    free(s.exits);
+}

@@ -1,0 +1,434 @@
+/*
+ * The strict rules, and those of the operator's lists.
+ *
+ * Strict refuses capabilities, not syntax. The one rule that the others lean on: a module may only
+ * be used through its attributes. A module that would get another name, or go into a call, a
+ * container, a return value, is refused there, so none ever goes where it cannot be seen.
+ */
+#include <string.h>
+
+#include "python/checker.h"
+
+static const struct rule module_escape = {
+    "module-escape", "the module {} may only be used through its attributes, as in {}.NAME",
+    "use {}.NAME where it is needed, or import it under the other name", 0, 0
+};
+static const struct rule module_unsure = {
+    "module-escape", "{} may be one of too many modules", "give each module a name of its own", 0, 0
+};
+static const struct rule module_change = { "module-change", "{} would change a module",
+                                           "keep your own values in names of your own", 0, 0 };
+static const struct rule module_unlisted = {
+    "import", "the module {} is not allowed", "use an allowed module, or ask the operator for it", 0,
+    0
+};
+static const struct rule builtin_blocked = {
+    "builtin", "the builtin {} is not allowed",
+    "do it without {}; if you mean a function of your own, define it before this line", 0, 0
+};
+static const struct rule name_blocked = { "builtin", "the name {} is blocked", "do it without {}", 0,
+                                          0 };
+static const struct rule dunder_name = { "dunder-name", "the name {} belongs to the interpreter",
+                                         "do it without {}", 0, 0 };
+static const struct rule internal_name = { "internals",
+                                           "{} is the name of a part of the interpreter",
+                                           "give the attribute another name", 0, 0 };
+static const struct rule type_use = {
+    "type-use", "{} may only be asked for the type of one thing: type(x)",
+    "write a class statement to make a class", 0, 0
+};
+static const struct rule wraps_use = { "attribute-names",
+                                       "{} may only be called with the functions, without a list of "
+                                       "attributes to copy",
+                                       "leave assigned= and updated= out", 0, 0 };
+static const struct rule dataclass_use = { "dataclass-use",
+                                           "{} may only decorate a class statement without a "
+                                           "metaclass",
+                                           "write @dataclass above a plain class", 0, 0 };
+static const struct rule attribute_text = { "attribute-names",
+                                            "{} with a name that would not be allowed as code",
+                                            "read ordinary attributes, by a literal name", 0, 0 };
+static const struct rule environ_change = { "environ-change", "{} would be changed",
+                                            "os.environ may only be read", 0, 0 };
+static const struct rule key_use = { "dunder-key", "the key {} reaches into the interpreter",
+                                     "use a key of your own", 0, 0 };
+static const struct rule unknown_syntax = {
+    "unknown-syntax", "this is syntax that the checker does not know, so it cannot allow it",
+    "write it in another way", 0, 0
+};
+
+static void report_name(struct checker *c, const struct rule *rule, uint32_t node)
+{
+    finding_add(&c->f, rule, node, SUBJECT_NAME, c->t.nodes[node].name, true);
+}
+
+static void report_path(struct checker *c, const struct rule *rule, uint32_t node, uint32_t path)
+{
+    finding_add(&c->f, rule, node, SUBJECT_PATH, path, true);
+}
+
+/* ---- special members ---- */
+
+static const struct node *call_of(const struct checker *c, uint32_t node)
+{
+    const struct node *parent = node_parent(&c->t, &c->t.nodes[node]);
+
+    return parent->kind == K_Call && c->t.nodes[node].role == F_func ? parent : NULL;
+}
+
+static bool has_starred(const struct checker *c, const struct node *call)
+{
+    for (uint32_t i = call->first; i < call->first + call->count; i++)
+        if (c->t.nodes[i].kind == K_Starred || (c->t.nodes[i].kind == K_keyword && !c->t.nodes[i].name))
+            return true;
+    return false;
+}
+
+/* type(x, y, z) makes classes whose parts no rule has seen. */
+static bool is_type_use(const struct checker *c, uint32_t i)
+{
+    const struct node *call = call_of(c, i);
+
+    return !call || (call->count == 2 && !has_starred(c, call));
+}
+
+static bool is_wraps_use(const struct checker *c, uint32_t i, uint32_t functions)
+{
+    const struct node *call = call_of(c, i);
+
+    return call && call->count == functions + 1 && !has_starred(c, call) &&
+           tree_count(&c->t, call, F_args) == functions;
+}
+
+/* getattr(x, "name"), attrgetter("a.b"): the name must pass as code would. */
+static bool is_attribute_text(struct checker *c, uint32_t node)
+{
+    PyObject *bytes = folded_text(&c->h, node);
+    const char *at = bytes ? PyBytes_AsString(bytes) : "";
+    bool is_fine = bytes != NULL;
+
+    while (is_fine && *at) {
+        size_t len = strcspn(at, ".");
+        uint32_t name = tree_name(&c->t, at, len);
+
+        is_fine = name != 0 && !attribute_refusal(c, name, false);
+        at += len + (at[len] == '.');
+    }
+    Py_XDECREF(bytes);
+    return is_fine;
+}
+
+/* The operator allowed getattr: names that are computed are then the operator's affair; literal
+ * ones are read. */
+static bool is_attribute_call(struct checker *c, uint32_t i)
+{
+    const struct node *call = call_of(c, i);
+    PyObject *bytes;
+
+    if (!call || tree_count(&c->t, call, F_args) < 2)
+        return true;
+    bytes = folded_text(&c->h, call->first + 2);
+    if (!bytes)
+        return true;
+    Py_DECREF(bytes);
+    return is_attribute_text(c, call->first + 2);
+}
+
+static bool is_getter_call(struct checker *c, uint32_t i)
+{
+    const struct node *call = call_of(c, i);
+
+    if (!call || has_starred(c, call))
+        return false;
+    for (uint32_t a = call->first + 1; a < call->first + call->count; a++)
+        if (c->t.nodes[a].role == F_args && !is_attribute_text(c, a))
+            return false;
+    return true;
+}
+
+static void check_special(struct checker *c, uint32_t i, uint32_t path)
+{
+    switch ((enum special)c->special[path]) {
+    case SPECIAL_TYPE:
+        if (!is_type_use(c, i))
+            report_path(c, &type_use, i, path);
+        break;
+    case SPECIAL_WRAPS:
+        if (!is_wraps_use(c, i, 1))
+            report_path(c, &wraps_use, i, path);
+        break;
+    case SPECIAL_UPDATE_WRAPPER:
+        if (!is_wraps_use(c, i, 2))
+            report_path(c, &wraps_use, i, path);
+        break;
+    case SPECIAL_DATACLASS:
+        if (!decorates_plain_class(c, i))
+            report_path(c, &dataclass_use, i, path);
+        break;
+    case SPECIAL_ATTRIBUTE_FN:
+        if (!is_attribute_call(c, i))
+            report_path(c, &attribute_text, i, path);
+        break;
+    case SPECIAL_ATTRGETTER:
+        if (!is_getter_call(c, i))
+            report_path(c, &attribute_text, i, path);
+        break;
+    case SPECIAL_NONE:
+    case SPECIAL_STR:
+    case SPECIAL_DISPATCH:
+    case SPECIAL_ENVIRON:
+    case SPECIAL_RECORD:
+        break;
+    }
+}
+
+/* ---- what is read ---- */
+
+static bool is_base_of_attribute(const struct checker *c, uint32_t i)
+{
+    const struct node *parent = node_parent(&c->t, &c->t.nodes[i]);
+
+    return parent->kind == K_Attribute && parent->mark == K_Load;
+}
+
+/* One thing that a name or attribute may hold. */
+static void check_held(struct checker *c, uint32_t i, uint32_t value)
+{
+    uint32_t path = hold_what(value);
+    const struct path *p;
+
+    if (hold_kind(value) == HOLD_UNSURE)
+        report_name(c, &module_unsure, i);
+    if (hold_kind(value) != HOLD_PATH)
+        return;
+    p = &c->h.paths[path];
+    if (p->is_module && !is_base_of_attribute(c, i))
+        report_path(c, &module_escape, i, path);
+    else if (c->special[path])
+        check_special(c, i, path);
+}
+
+/* A module that was never imported: an earlier cell may have done so. */
+static void check_unimported(struct checker *c, uint32_t i, uint32_t path)
+{
+    if (c->h.paths[path].depth == 0 && !c->h.paths[path].is_builtin &&
+        rules_import(&c->rules, name_text(&c->t, c->h.paths[path].name)) != VERDICT_FINE)
+        report_path(c, &module_unlisted, i, path);
+}
+
+static void check_free_name(struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i];
+    const char *text = name_text(&c->t, node->name);
+
+    if (!is_builtin(&c->h, node->name)) {
+        if (!node->binding && rules_list_has(c->rules.block_builtins, text))
+            report_name(c, &name_blocked, i);
+        return;
+    }
+    if (!(words(c, node->name) & WORD_DUNDER) || c->rules.policy != POLICY_STRICT ||
+        rules_list_has(c->rules.allow_builtins, text) ||
+        rules_list_has(c->rules.block_builtins, text)) {
+        uint32_t at = 0, value;
+        while (hold_next(&c->h, i, &at, &value))
+            if (hold_kind(value) == HOLD_PATH && c->h.paths[hold_what(value)].is_builtin &&
+                c->h.paths[hold_what(value)].name == node->name && c->refusal[hold_what(value)])
+                report_name(c, &builtin_blocked, i);
+    }
+}
+
+static void check_name_load(struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i];
+    uint32_t w = words(c, node->name), at = 0, value;
+    const struct binding *b = binding_of(&c->s, node);
+
+    if (w & WORD_DUNDER && !(w & WORD_DUNDER_NAME) && !(b && w & WORD_DUNDER_DEFINE) &&
+        !rules_list_has(c->rules.allow_builtins, name_text(&c->t, node->name))) {
+        report_name(c, &dunder_name, i);
+        return;
+    }
+    if (node->is_free)
+        check_free_name(c, i);
+    while (hold_next(&c->h, i, &at, &value)) {
+        if (hold_kind(value) == HOLD_PATH && !b)
+            check_unimported(c, i, hold_what(value));
+        if (hold_kind(value) == HOLD_PATH && b && b->bind & BIND_STAR &&
+            c->refusal[hold_what(value)])
+            report_path(c, c->refusal[hold_what(value)], i, hold_what(value));
+        check_held(c, i, value);
+    }
+}
+
+static void check_name_store(struct checker *c, uint32_t i, uint32_t name)
+{
+    uint32_t w = words(c, name);
+    bool is_class = c->t.scopes[c->t.nodes[i].scope].kind == SCOPE_CLASS;
+
+    if (w & WORD_DUNDER && !(w & (WORD_DUNDER_NAME | WORD_DUNDER_DEFINE)))
+        finding_add(&c->f, &dunder_name, i, SUBJECT_NAME, name, true);
+    else if (is_class && w & WORD_INTERNAL)
+        finding_add(&c->f, &internal_name, i, SUBJECT_NAME, name, true);
+    else if (is_class && !(w & WORD_DUNDER) && attribute_refusal(c, name, true))
+        finding_add(&c->f, attribute_refusal(c, name, true), i, SUBJECT_NAME, name, true);
+    else if (is_class && w & WORD_DUNDER && strcmp(name_text(&c->t, name), "__match_args__") == 0)
+        check_match_args(c, i);
+}
+
+/* ---- attributes and subscripts ---- */
+
+/* Of a module that is not, its import was reported. */
+static bool is_allowed_root(const struct checker *c, const struct path *p)
+{
+    return p->is_builtin ||
+           rules_import(&c->rules, name_text(&c->t, c->h.paths[p->root].name)) == VERDICT_FINE;
+}
+
+/* True when what it is was refused, so that its name need not be looked at. */
+static bool check_member(struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i];
+    uint32_t at = 0, value;
+    bool is_told = false;
+
+    while (hold_next(&c->h, i, &at, &value)) {
+        uint32_t path = hold_what(value);
+
+        if (hold_kind(value) != HOLD_PATH)
+            continue;
+        const struct path *p = &c->h.paths[path];
+        const struct path *parent = &c->h.paths[p->parent];
+
+        if (parent->is_module && node->mark != K_Load) {
+            report_path(c, &module_change, i, path);
+            is_told = true;
+        } else if (c->refusal[path] && is_allowed_root(c, p)) {
+            report_path(c, c->refusal[path], i, path);
+            is_told = true;
+        } else if (node->mark == K_Load) {
+            check_held(c, i, value);
+        }
+    }
+    return is_told;
+}
+
+static void check_subscript(struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i];
+    uint32_t path = hold_path(&c->h, node->first), name;
+    PyObject *bytes;
+
+    if (path && c->special[path] == SPECIAL_ENVIRON && node->mark != K_Load)
+        report_path(c, &environ_change, i, path);
+    if (node->count < 2 || c->t.nodes[node->first + 1].kind != K_Constant)
+        return;
+    bytes = constant_bytes(&c->t.nodes[node->first + 1]);
+    if (bytes && words_of(PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)) & WORD_KEY) {
+        name = tree_name(&c->t, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
+        finding_add(&c->f, &key_use, i, SUBJECT_NAME, name, true);
+    }
+    Py_XDECREF(bytes);
+}
+
+/* ---- all nodes ---- */
+
+static void check_node(struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i];
+
+    switch (node->kind) {
+    case K_Name:
+        if (node->mark == K_Load)
+            check_name_load(c, i);
+        else
+            check_name_store(c, i, node->name);
+        break;
+    case K_Attribute:
+        if (!check_member(c, i))
+            check_attribute(c, i);
+        break;
+    case K_Subscript:
+        check_subscript(c, i);
+        break;
+    case K_MatchClass:
+        check_class_pattern(c, i);
+        break;
+    case K_alias:
+        check_alias(c, i);
+        if (node->as)
+            check_name_store(c, i, node->as);
+        break;
+    case K_FunctionDef:
+    case K_AsyncFunctionDef:
+    case K_ClassDef:
+    case K_ExceptHandler:
+    case K_MatchAs:
+    case K_MatchStar:
+    case K_MatchMapping:
+    case K_TypeVar:
+    case K_ParamSpec:
+    case K_TypeVarTuple:
+        if (node->name)
+            check_name_store(c, i, node->name);
+        break;
+    case KIND_UNKNOWN:
+        report_name(c, &unknown_syntax, i);
+        break;
+    default:
+        break;
+    }
+}
+
+void check_strict(struct checker *c)
+{
+    for (uint32_t i = 0; i < c->t.own_from; i++) /* of the prelude, its imports */
+        if (c->t.nodes[i].kind == K_alias)
+            check_alias(c, i);
+    for (uint32_t i = c->t.own_from; i < c->t.n; i++)
+        check_node(c, i);
+}
+
+/* ---- the operator's lists alone ---- */
+
+static bool has_builtin_rules(const struct checker *c)
+{
+    return c->rules.allow_builtins || json_array_size(c->rules.block_builtins) > 0;
+}
+
+static void check_listed(struct checker *c, uint32_t i, bool has_builtins)
+{
+    const struct node *node = &c->t.nodes[i];
+    uint32_t path;
+
+    if (node->kind == K_alias) {
+        check_alias(c, i);
+    } else if (node->kind == K_Name && node->mark == K_Load && node->is_free && has_builtins) {
+        check_free_name(c, i);
+    } else if (node->kind == K_Attribute) {
+        path = hold_path(&c->h, i);
+        if (path && c->refusal[path])
+            report_path(c, c->refusal[path], i, path);
+    }
+}
+
+/* A module that is imported by its name as text. */
+static void check_listed_call(struct checker *c, uint32_t i)
+{
+    uint32_t value = hold_one(&c->h, i), path = hold_what(value);
+
+    if (hold_kind(value) == HOLD_PATH && c->h.paths[path].is_module)
+        check_unimported(c, i, c->h.paths[path].root);
+}
+
+void check_lists(struct checker *c)
+{
+    bool has_builtins = has_builtin_rules(c);
+
+    for (uint32_t i = 0; i < c->t.n; i++) {
+        if (i < c->t.own_from && c->t.nodes[i].kind != K_alias)
+            continue;
+        check_listed(c, i, has_builtins);
+        if (c->t.nodes[i].kind == K_Call)
+            check_listed_call(c, i);
+    }
+}

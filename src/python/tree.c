@@ -1,0 +1,511 @@
+#include "python/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "python/words.h"
+
+enum {
+    SLOTS = 512,        /* a power of two, well above KIND_COUNT and FIELD_COUNT */
+    NODES_MAX = 1 << 23 /* more than the longest program that is read can have */
+};
+
+/* ---- the interpreter's classes and field names ---- */
+
+struct slot {
+    PyObject *key;
+    uint32_t value;
+};
+
+static struct slot kinds[SLOTS], fields[SLOTS];
+static PyObject *ast_class, *dict_name;
+static bool is_prepared;
+
+static uint32_t pointer_hash(const void *p)
+{
+    return (uint32_t)(((uintptr_t)p >> 4) * 0x9E3779B97F4A7C15ull >> 40);
+}
+
+static void slot_set(struct slot *slots, PyObject *key, uint32_t value)
+{
+    uint32_t at = pointer_hash(key) & (SLOTS - 1);
+
+    while (slots[at].key)
+        at = (at + 1) & (SLOTS - 1);
+    slots[at] = (struct slot){ .key = key, .value = value };
+}
+
+static uint32_t slot_get(const struct slot *slots, const PyObject *key)
+{
+    uint32_t at = pointer_hash(key) & (SLOTS - 1);
+
+    while (slots[at].key && slots[at].key != key)
+        at = (at + 1) & (SLOTS - 1);
+    return slots[at].key ? slots[at].value : 0;
+}
+
+#define AS_TEXT(name) #name,
+static const char *const kind_names[] = { "", "", KIND_MAP(AS_TEXT) "", MARK_MAP(AS_TEXT) };
+static const char *const field_names[] = { "", FIELD_MAP(AS_TEXT) };
+
+/* An older interpreter lacks some of the classes. */
+static int prepare_kinds(PyObject *module)
+{
+    for (uint32_t i = 0; i < KIND_COUNT; i++) {
+        PyObject *type =
+            kind_names[i][0] ? PyObject_GetAttrString(module, kind_names[i]) : NULL; /* kept */
+        if (type)
+            slot_set(kinds, type, i);
+        PyErr_Clear();
+    }
+    ast_class = PyObject_GetAttrString(module, "AST");
+    return ast_class ? 0 : -1;
+}
+
+int tree_prepare(void)
+{
+    PyObject *module;
+    int r;
+
+    if (is_prepared)
+        return 0;
+    words_prepare();
+    module = PyImport_ImportModule("_ast");
+    r = module ? prepare_kinds(module) : -1;
+    Py_XDECREF(module);
+    dict_name = PyUnicode_InternFromString("__dict__");
+    for (uint32_t i = 1; r == 0 && i < FIELD_COUNT; i++) {
+        PyObject *name = PyUnicode_InternFromString(field_names[i]); /* kept */
+        if (!name)
+            r = -1;
+        else
+            slot_set(fields, name, i);
+    }
+    is_prepared = r == 0 && dict_name;
+    return is_prepared ? 0 : -1;
+}
+
+/* ---- names ---- */
+
+int array_grow(void *array, uint32_t *cap, uint32_t need, size_t size)
+{
+    uint32_t wanted = *cap ? *cap : 256;
+    void *old, *grown;
+
+    if (need <= *cap)
+        return 0;
+    while (wanted < need)
+        wanted *= 2;
+    memcpy(&old, array, sizeof(old));
+    grown = realloc(old, wanted * size);
+    if (!grown) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memcpy(array, &grown, sizeof(grown));
+    *cap = wanted;
+    return 0;
+}
+
+static uint32_t text_hash(const char *text, size_t len)
+{
+    uint32_t hash = 2166136261u;
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash;
+}
+
+static int rehash_text(struct tree *t)
+{
+    uint32_t cap = t->by_text_cap ? t->by_text_cap * 2 : 512;
+    uint32_t *table = calloc(cap, sizeof(*table));
+
+    if (!table) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (uint32_t i = 1; i < t->name_n; i++) {
+        uint32_t at = text_hash(name_text(t, i), t->names[i].len) & (cap - 1);
+        while (table[at])
+            at = (at + 1) & (cap - 1);
+        table[at] = i;
+    }
+    free(t->by_text);
+    t->by_text = table;
+    t->by_text_cap = cap;
+    return 0;
+}
+
+uint32_t tree_find_name(const struct tree *t, const char *text, size_t len)
+{
+    uint32_t at = text_hash(text, len) & (t->by_text_cap - 1), i;
+
+    for (; (i = t->by_text[at]) != 0; at = (at + 1) & (t->by_text_cap - 1))
+        if (t->names[i].len == len && memcmp(name_text(t, i), text, len) == 0)
+            return i;
+    return 0;
+}
+
+uint32_t tree_name(struct tree *t, const char *text, size_t len)
+{
+    uint32_t at, i;
+
+    if (t->name_n * 2 >= t->by_text_cap && rehash_text(t) < 0)
+        return 0;
+    at = text_hash(text, len) & (t->by_text_cap - 1);
+    for (; (i = t->by_text[at]) != 0; at = (at + 1) & (t->by_text_cap - 1))
+        if (t->names[i].len == len && memcmp(name_text(t, i), text, len) == 0)
+            return i;
+    if (array_grow(&t->names, &t->name_cap, t->name_n + 1, sizeof(*t->names)) < 0 ||
+        array_grow(&t->text, &t->text_cap, t->text_n + (uint32_t)len + 1, 1) < 0)
+        return 0;
+    i = t->name_n++;
+    t->names[i] =
+        (struct name){ .at = t->text_n, .len = (uint32_t)len, .words = words_of(text, len) };
+    memcpy(t->text + t->text_n, text, len);
+    t->text[t->text_n + len] = '\0';
+    t->text_n += (uint32_t)len + 1;
+    t->by_text[at] = i;
+    return i;
+}
+
+static int rehash_objects(struct tree *t)
+{
+    uint32_t cap = t->by_object_cap ? t->by_object_cap * 2 : 512, old = t->by_object_cap;
+    __typeof__(t->by_object) table = calloc(cap, sizeof(*table));
+
+    if (!table) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (uint32_t i = 0; i < old; i++) {
+        uint32_t at = pointer_hash(t->by_object[i].key) & (cap - 1);
+        if (!t->by_object[i].key)
+            continue;
+        while (table[at].key)
+            at = (at + 1) & (cap - 1);
+        table[at] = t->by_object[i];
+    }
+    free(t->by_object);
+    t->by_object = table;
+    t->by_object_cap = cap;
+    return 0;
+}
+
+/* 0 with a Python exception. Identifiers have no lone surrogates, so UTF-8 has them all. */
+static uint32_t name_of_object(struct tree *t, PyObject *text)
+{
+    uint32_t at, name;
+    PyObject *bytes;
+
+    if (t->by_object_n * 2 >= t->by_object_cap && rehash_objects(t) < 0)
+        return 0;
+    at = pointer_hash(text) & (t->by_object_cap - 1);
+    for (; t->by_object[at].key; at = (at + 1) & (t->by_object_cap - 1))
+        if (t->by_object[at].key == text)
+            return t->by_object[at].name;
+    bytes = PyUnicode_AsUTF8String(text);
+    if (!bytes)
+        return 0;
+    name = tree_name(t, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
+    Py_DECREF(bytes);
+    if (name != 0) {
+        t->by_object[at].key = text;
+        t->by_object[at].name = name;
+        t->by_object_n++;
+    }
+    return name;
+}
+
+/* ---- scopes ---- */
+
+static int open_scope(struct tree *t, uint32_t node, enum scope_kind kind)
+{
+    if (array_grow(&t->scopes, &t->scope_cap, t->scope_n + 1, sizeof(*t->scopes)) < 0)
+        return -1;
+    t->scopes[t->scope_n] =
+        (struct scope){ .kind = kind, .parent = t->nodes[node].scope, .node = node };
+    t->nodes[node].own = t->scope_n++;
+    return 0;
+}
+
+static int scope_for(struct tree *t, uint32_t node)
+{
+    switch (t->nodes[node].kind) {
+    case K_FunctionDef:
+    case K_AsyncFunctionDef:
+    case K_Lambda:
+    case K_TypeAlias:
+        return open_scope(t, node, SCOPE_FUNCTION);
+    case K_ListComp:
+    case K_SetComp:
+    case K_DictComp:
+    case K_GeneratorExp:
+        if (open_scope(t, node, SCOPE_FUNCTION) < 0)
+            return -1;
+        t->scopes[t->nodes[node].own].is_comprehension = true;
+        return 0;
+    case K_ClassDef:
+        return open_scope(t, node, SCOPE_CLASS);
+    default:
+        return 0;
+    }
+}
+
+/* Where the names of a child are looked up. */
+static uint32_t child_scope(const struct tree *t, const struct node *parent, enum field role)
+{
+    uint32_t outer = t->scopes[parent->scope].parent;
+
+    switch (parent->kind) {
+    case K_FunctionDef:
+    case K_AsyncFunctionDef:
+    case K_ClassDef:
+    case K_Lambda:
+    case K_TypeAlias:
+        return role == F_body || role == F_args || role == F_type_params || role == F_value
+                   ? parent->own
+                   : parent->scope;
+    case K_arguments: /* is in the function's scope; its defaults are not */
+        return role == F_defaults || role == F_kw_defaults ? outer : parent->scope;
+    case K_arg:
+        return outer;
+    case K_ListComp:
+    case K_SetComp:
+    case K_DictComp:
+    case K_GeneratorExp:
+        return parent->own;
+    case K_comprehension: /* the first is evaluated outside */
+        return role == F_iter && parent->small == 0 ? outer : parent->scope;
+    default:
+        return parent->scope;
+    }
+}
+
+/* ---- from Python's nodes to ours ---- */
+
+static enum kind kind_of(PyObject *object)
+{
+    return (enum kind)slot_get(kinds, (PyObject *)Py_TYPE(object));
+}
+
+static int add_node(struct tree *t, const struct node *node)
+{
+    if (t->n >= NODES_MAX) {
+        PyErr_SetString(PyExc_MemoryError, "the program has too many parts to be checked");
+        return -1;
+    }
+    if (t->n == t->cap && array_grow(&t->nodes, &t->cap, t->n + 1, sizeof(*t->nodes)) < 0)
+        return -1;
+    t->nodes[t->n++] = *node;
+    return 0;
+}
+
+static int add_child(struct tree *t, uint32_t parent, enum field role, enum kind kind,
+                     PyObject *object)
+{
+    const struct node *p = &t->nodes[parent];
+    struct node child = { .py = object,
+                          .parent = parent,
+                          .kind = (uint8_t)kind,
+                          .role = (uint8_t)role,
+                          .line = p->line,
+                          .column = p->column };
+
+    if (kind == K_comprehension) /* which of the comprehension's loops */
+        child.small = p->count > 0 && t->nodes[p->first + p->count - 1].kind == K_comprehension;
+    child.scope = child_scope(t, p, role);
+    if (kind == KIND_TEXT) {
+        child.name = name_of_object(t, object);
+        if (child.name == 0)
+            return -1;
+    }
+    t->nodes[parent].count++;
+    return add_node(t, &child);
+}
+
+static int take_value(struct tree *t, uint32_t i, enum field field, PyObject *value)
+{
+    enum kind kind = kind_of(value);
+    int is_node;
+
+    if (kind > KIND_MARKS) {
+        t->nodes[i].mark = (uint8_t)kind;
+        return 0;
+    }
+    if (kind != KIND_UNKNOWN)
+        return add_child(t, i, field, kind, value);
+    is_node = PyObject_IsInstance(value, ast_class);
+    if (is_node == 1)
+        return add_child(t, i, field, KIND_UNKNOWN, value);
+    return is_node;
+}
+
+static int take_list(struct tree *t, uint32_t i, enum field field, PyObject *list)
+{
+    for (Py_ssize_t at = 0; at < PyList_Size(list); at++) {
+        PyObject *item = PyList_GetItem(list, at); /* borrowed */
+        int r = 0;
+
+        if (PyUnicode_Check(item))
+            r = add_child(t, i, field, KIND_TEXT, item);
+        else if (item != Py_None)
+            r = take_value(t, i, field, item);
+        if (r < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_text(struct tree *t, uint32_t i, enum field field, PyObject *text)
+{
+    uint32_t name;
+
+    if (field == F_type_comment || field == F_kind || field == F_tag || field == F_str)
+        return 0;
+    name = name_of_object(t, text);
+    if (name == 0)
+        return -1;
+    if (field == F_asname)
+        t->nodes[i].as = name;
+    else
+        t->nodes[i].name = name;
+    return 0;
+}
+
+static int take_number(struct tree *t, uint32_t i, enum field field, PyObject *number)
+{
+    long n = PyLong_AsLong(number);
+
+    if (n == -1 && PyErr_Occurred())
+        return -1;
+    if (field == F_lineno)
+        t->nodes[i].line = (int32_t)n;
+    else if (field == F_col_offset)
+        t->nodes[i].column = (int32_t)n;
+    else if (field == F_end_lineno)
+        t->nodes[i].end_line = (int32_t)n;
+    else if (field == F_end_col_offset)
+        t->nodes[i].end_column = (int32_t)n;
+    else if (field == F_level || field == F_simple)
+        t->nodes[i].small = n > 255 ? 255 : (uint8_t)n;
+    return 0;
+}
+
+static int take_field(struct tree *t, uint32_t i, enum field field, PyObject *value)
+{
+    if (value == Py_None)
+        return 0;
+    if (t->nodes[i].kind == K_MatchSingleton && field == F_value)
+        return 0;
+    if (PyList_Check(value))
+        return take_list(t, i, field, value);
+    if (PyUnicode_Check(value))
+        return take_text(t, i, field, value);
+    if (PyLong_Check(value))
+        return take_number(t, i, field, value);
+    return take_value(t, i, field, value);
+}
+
+/* The parser fills in the fields in their order, positions last: children that have no position of
+ * their own must wait for their parent's. */
+static int expand(struct tree *t, uint32_t i)
+{
+    PyObject *dict, *key, *value;
+    Py_ssize_t at = 0;
+    int r = scope_for(t, i);
+
+    if (t->nodes[i].kind == KIND_TEXT)
+        return 0;
+    t->nodes[i].first = t->n;
+    dict = PyObject_GetAttr(t->nodes[i].py, dict_name);
+    if (!dict)
+        return -1;
+    if (t->nodes[i].kind == K_Constant)
+        t->nodes[i].py = Py_None;
+    while (r == 0 && PyDict_Next(dict, &at, &key, &value)) {
+        enum field field = (enum field)slot_get(fields, key);
+
+        if (t->nodes[i].kind == K_Constant && field == F_value)
+            t->nodes[i].py = value;
+        else
+            r = take_field(t, i, field, value);
+    }
+    Py_DECREF(dict);
+    for (uint32_t c = t->nodes[i].first; c < t->n; c++) {
+        t->nodes[c].line = t->nodes[i].line;
+        t->nodes[c].column = t->nodes[i].column;
+    }
+    return r;
+}
+
+int64_t tree_add(struct tree *t, PyObject *root)
+{
+    struct node node = { .py = root, .kind = (uint8_t)kind_of(root), .parent = t->n, .line = 1 };
+    uint32_t from = t->n;
+
+    if (add_node(t, &node) < 0)
+        return -1;
+    for (uint32_t i = from; i < t->n; i++)
+        if (expand(t, i) < 0)
+            return -1;
+    return from;
+}
+
+int tree_init(struct tree *t)
+{
+    *t = (struct tree){ .name_n = 1, .scope_n = 1 }; /* name 0 is none, scope 0 the module's */
+    if (tree_prepare() < 0 || array_grow(&t->scopes, &t->scope_cap, 1, sizeof(*t->scopes)) < 0 ||
+        array_grow(&t->names, &t->name_cap, 1, sizeof(*t->names)) < 0 || array_grow(&t->text, &t->text_cap, 1, 1))
+        return -1;
+    t->scopes[0] = (struct scope){ .kind = SCOPE_MODULE };
+    t->names[0] = (struct name){ .at = 0 };
+    t->text[0] = '\0';
+    t->text_n = 1;
+    return 0;
+}
+
+void tree_done(struct tree *t)
+{
+    free(t->nodes);
+    free(t->scopes);
+    free(t->names);
+    free(t->text);
+    free(t->by_text);
+    free(t->by_object);
+    *t = (struct tree){ .n = 0 };
+}
+
+/* ---- looking ---- */
+
+struct node *tree_child(const struct tree *t, const struct node *parent, enum field role)
+{
+    for (uint32_t i = parent->first; i < parent->first + parent->count; i++)
+        if (t->nodes[i].role == role)
+            return &t->nodes[i];
+    return NULL;
+}
+
+uint32_t tree_count(const struct tree *t, const struct node *parent, enum field role)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = parent->first; i < parent->first + parent->count; i++)
+        n += t->nodes[i].role == role;
+    return n;
+}
+
+PyObject *constant_bytes(const struct node *node)
+{
+    PyObject *bytes = NULL;
+
+    if (node->kind != K_Constant)
+        return NULL;
+    if (PyUnicode_Check(node->py))
+        bytes = PyUnicode_AsEncodedString(node->py, "utf-8", "surrogatepass");
+    else if (PyBytes_Check(node->py))
+        Py_INCREF(bytes = node->py);
+    PyErr_Clear();
+    return bytes;
+}
