@@ -809,15 +809,13 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                                            .output = on_output,
                                            .ended = on_ended,
                                            .gone = on_gone };
-    struct box_shape usual = shape_of(l, &l->usual);
     l->extension_dir = strdup(spec->extension_dir);
     l->on_respawn = evtimer_new(spec->base, on_respawn, l);
     l->on_pump = evtimer_new(spec->base, on_pump, l);
     if (!l->extension_dir || !l->on_respawn || !l->on_pump) {
         (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a backend");
     } else if (find_cgroup(l, spec->cgroup, err) == 0 &&
-               interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0 &&
-               plans_init(&l->plans, &usual, err) == 0) {
+               interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0) {
         *ret = &l->backend;
         return 0;
     }

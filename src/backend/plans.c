@@ -60,8 +60,8 @@ static size_t visible_paths(const json_t *info, const char **list)
     return n;
 }
 
-static int compose_shape(const struct plans *p, const struct box_shape *shape, const char *scratch,
-                         const json_t *info, struct composed *ret, struct gb_err *err)
+static int compose_shape(const struct box_shape *shape, const char *scratch, const json_t *info,
+                         struct composed *ret, struct gb_err *err)
 {
     const char *visible[VISIBLE_MAX];
     struct plan_wish wish = { .level = shape->level,
@@ -74,8 +74,6 @@ static int compose_shape(const struct plans *p, const struct box_shape *shape, c
 
     wish.n_visible = visible_paths(info, visible);
     wish.landlock_abi = landlock_abi(&why);
-    if (shape->level == p->filter_for.level && shape->host_network == p->filter_for.host_network)
-        wish.filter = &p->filter;
     if (shape->level >= LEVEL_LANDLOCK && wish.landlock_abi < abi_min) {
         (void)gb_fail(err, GB_E_NO_ISOLATION, why,
                       "this kernel offers Landlock ABI %u, isolation '%s' needs %u",
@@ -96,7 +94,7 @@ struct composed *plans_get(struct plans *p, const struct box_shape *shape, const
     if (p->kept[at].used)
         composed_done(&p->kept[at].composed);
     p->kept[at].used = false;
-    if (compose_shape(p, shape, scratch ? scratch : "", info, &p->kept[at].composed, err) < 0)
+    if (compose_shape(shape, scratch ? scratch : "", info, &p->kept[at].composed, err) < 0)
         return NULL;
     p->kept[at].used = true;
     p->kept[at].shape = *shape;
@@ -107,19 +105,9 @@ struct composed *plans_get(struct plans *p, const struct box_shape *shape, const
     return &p->kept[at].composed;
 }
 
-int plans_init(struct plans *p, const struct box_shape *usual, struct gb_err *err)
-{
-    gb_buf_init(&p->filter, SECCOMP_MAX);
-    p->filter_for = (struct seccomp_wish){ .level = usual->level,
-                                           .host_network = usual->host_network,
-                                           .same_user = geteuid() != 0 };
-    return usual->level < LEVEL_LANDLOCK ? 0 : seccomp_build(&p->filter_for, &p->filter, err);
-}
-
 void plans_done(struct plans *p)
 {
     for (size_t i = 0; i < PLANS_KEPT; i++)
         if (p->kept[i].used)
             composed_done(&p->kept[i].composed);
-    gb_buf_done(&p->filter);
 }

@@ -20,15 +20,10 @@ struct plans {
         bool used;
     } kept[PLANS_KEPT];
     unsigned next;
-    struct gb_buf filter; /* for boxes of this sort, and built before there is an interpreter */
-    struct seccomp_wish filter_for;
 };
 
 bool shape_same(const struct box_shape *a, const struct box_shape *b);
 
-/* Builds the filter of the usual shape: that does not depend on the interpreter, and takes as long
- * as a tenth of its start, so it is done while the interpreter starts. */
-int plans_init(struct plans *p, const struct box_shape *usual, struct gb_err *err) gb_nodiscard;
 void plans_done(struct plans *p);
 
 /* The plan of a shape, borrowed until the next call; NULL with err. `scratch` names the directory

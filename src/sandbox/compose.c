@@ -320,7 +320,6 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
     struct plan *p = &ret->plan;
 
     *ret = (struct composed){ 0 };
-    gb_buf_init(&ret->filter, SECCOMP_MAX);
     *p = (struct plan){
         .level = wish->level, .hostname = "glovebox", .workdir = BOX_WORKSPACE, .scratch = ""
     };
@@ -337,17 +336,10 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
         compose_landlock(&b, wish);
     if (wish->level > LEVEL_NONE)
         compose_limits(&b, &wish->limits);
-    struct seccomp_wish filter = { .level = wish->level,
-                                   .host_network = wish->host_network,
-                                   .same_user = !p->change_ids };
-    bool build = wish->level >= LEVEL_LANDLOCK && !wish->filter;
-    if (build && seccomp_build(&filter, &ret->filter, err) < 0) {
-        composed_done(ret);
-        return -1;
-    }
-    const struct gb_buf *code = wish->filter ? wish->filter : &ret->filter;
-    p->seccomp = code->data;
-    p->seccomp_bytes = code->len;
+    const struct seccomp_filter *filter = seccomp_filter_for(&(struct seccomp_wish){
+        .level = wish->level, .host_network = wish->host_network, .same_user = !p->change_ids });
+    p->seccomp = filter ? filter->code : "";
+    p->seccomp_bytes = filter ? filter->bytes : 0;
     if (!b.bad)
         return 0;
     composed_done(ret);
@@ -359,7 +351,6 @@ void composed_done(struct composed *c)
     for (size_t i = 0; i < c->n_strings; i++)
         free(c->strings[i]);
     c->n_strings = 0;
-    gb_buf_done(&c->filter);
 }
 
 size_t plan_layers(const struct plan *plan, const char *ret[PLAN_LAYERS_MAX])

@@ -19,16 +19,14 @@ struct plan_wish {
     bool host_network;
     struct plan_limits limits;
     uint32_t landlock_abi;
-    const struct gb_buf *filter; /* a seccomp filter made before, or NULL; outlives the plan */
-    const char *scratch;         /* for levels without a private root */
-    const char *const *visible;  /* what the interpreter needs to see: absolute paths */
+    const char *scratch;        /* for levels without a private root */
+    const char *const *visible; /* what the interpreter needs to see: absolute paths */
     size_t n_visible;
 };
 
 /* A composed plan and the memory that its strings live in. */
 struct composed {
     struct plan plan;
-    struct gb_buf filter;
     char *strings[2 * PLAN_OPS_MAX];
     size_t n_strings;
 };
