@@ -56,11 +56,13 @@ static int settle_threads(void)
     return count_threads();
 }
 
-static int freeze(void)
+/* Objects that are there now are never looked at again by a collection: looking writes to them, and
+ * so copies their memory in every guest. */
+static int freeze(bool collect)
 {
     PyObject *gc = PyImport_ImportModule("gc");
-    PyObject *a = gc ? PyObject_CallMethod(gc, "collect", NULL) : NULL;
-    PyObject *b = a ? PyObject_CallMethod(gc, "freeze", NULL) : NULL;
+    PyObject *a = gc && collect ? PyObject_CallMethod(gc, "collect", NULL) : NULL;
+    PyObject *b = gc && (a || !collect) ? PyObject_CallMethod(gc, "freeze", NULL) : NULL;
     int ok = b ? 0 : -1;
 
     Py_XDECREF(b);
@@ -158,7 +160,7 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
     if (init < 0)
         return PyErr_SetFromErrnoWithFilename(PyExc_OSError, init_path);
     (void)prctl(PR_SET_NAME, "glovebox-zygote", 0, 0, 0);
-    if (warm && (guest_compile_runtime() < 0 || freeze() < 0))
+    if ((warm && guest_compile_runtime() < 0) || freeze(warm) < 0)
         return NULL;
     bool greeted = greet(sock, info, settle_threads()) == 0;
 
