@@ -36,6 +36,11 @@ static const struct rule set_attribute = {
     "give the attribute's name as a literal, or assign to it directly", 0, 0
 };
 
+static const struct rule field_name = {
+    "dataclass-field", "setting .{} could rename a field of a dataclass, whose name becomes code",
+    "do not use dataclasses.fields() in a program that sets .{}", 0, 0
+};
+
 /* Attributes of the library's objects that are modules, or as good as one, by what must be
  * imported for such an object to be there. */
 static const char *const pathlib_roads[] = { "parser", "_flavour", "pathmod", "_accessor",
@@ -60,18 +65,9 @@ static bool is_road(const struct checker *c, const char *text)
     return c->has_asyncio && is_among(asyncio_roads, ARRAY_LEN(asyncio_roads), text);
 }
 
-/* _Class__name is how a class's own __name is seen from outside. */
 static bool is_own(const struct checker *c, uint32_t name)
 {
-    const char *text = name_text(&c->t, name), *rest;
-
-    if (name < c->own_n && c->own[name])
-        return true;
-    rest = text[0] == '_' && text[1] != '_' ? strstr(text + 1, "__") : NULL;
-    if (!rest)
-        return false;
-    name = tree_find_name(&c->t, rest, strlen(rest));
-    return name != 0 && name < c->own_n && c->own[name];
+    return name < c->own_n && c->own[name];
 }
 
 const struct rule *attribute_refusal(const struct checker *c, uint32_t name, bool is_store)
@@ -87,7 +83,7 @@ const struct rule *attribute_refusal(const struct checker *c, uint32_t name, boo
     if ((c->has_pathlib || c->has_asyncio || c->is_unsure) && is_road(c, name_text(&c->t, name)))
         return &module_road;
     if (is_store)
-        return NULL;
+        return c->has_fields && strcmp(name_text(&c->t, name), "name") == 0 ? &field_name : NULL;
     if (w & WORD_PRIVATE && !(w & WORD_SUNDER) && !is_own(c, name))
         return &private_attribute;
     return w & WORD_MODULE && !is_own(c, name) ? &module_road : NULL;

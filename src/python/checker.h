@@ -15,6 +15,8 @@ enum special {
     SPECIAL_DATACLASS,
     SPECIAL_DISPATCH,
     SPECIAL_ATTRGETTER,
+    SPECIAL_FIELDS,  /* gives the fields of a dataclass */
+    SPECIAL_FIELD,   /* makes one */
     SPECIAL_ENVIRON,
     SPECIAL_RECORD /* namedtuple() */
 };
@@ -31,6 +33,7 @@ struct checker {
     uint8_t *own;                /* by name: the program gives some object such an attribute */
     uint32_t own_n;
     bool has_asyncio, has_pathlib, has_dispatch;
+    bool has_fields; /* it may write to the fields of a dataclass */
     bool is_unsure; /* it reads attributes of modules that are not loaded here */
     int risk;
 };

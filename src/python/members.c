@@ -66,6 +66,11 @@ static const struct table {
       "subprocess base_subprocess unix_events windows_events windows_utils streams sslproto "
       "selector_events proactor_events base_events events staggered trsock transports",
       &process_or_socket },
+    { "asyncio",
+      "base_futures base_tasks constants coroutines format_helpers futures graph log mixins "
+      "protocols runners taskgroups tasks threads timeouts tools",
+      &module_attribute },
+    { "pathlib", "attrgetter methodcaller", &evaluates_text },
     { "typing", "get_type_hints ForwardRef evaluate_forward_ref", &evaluates_text },
     { "annotationlib", "get_annotations call_annotate_function ForwardRef", &evaluates_text },
     { "dataclasses", "make_dataclass", &evaluates_text },
@@ -138,14 +143,18 @@ static bool may_be_module(const struct checker *c, const struct path *p)
 {
     const char *name = name_text(&c->t, p->name), *root = name_text(&c->t, c->h.paths[p->root].name);
     const struct path *parent = &c->h.paths[p->parent];
+    const char *above = name_text(&c->t, parent->name);
 
     if (p->live || parent->live)
         return false;
     if (!is_standard_module(&c->h, root))
         return words(c, p->name) & WORD_MODULE;
-    if (strcmp(name, name_text(&c->t, parent->name)) == 0) /* random.random, and its kind */
+    if (strcmp(name, above) == 0) /* random.random, and its kind */
         return false;
     if (strcmp(root, "datetime") == 0 && strcmp(name, "time") == 0)
+        return false;
+    /* What hangs on a class is no module; asyncio.log may be one, and have others. */
+    if (!parent->is_module && (parent->depth != 1 || (above[0] >= 'A' && above[0] <= 'Z')))
         return false;
     return is_standard_module(&c->h, name);
 }
@@ -197,8 +206,10 @@ static const struct rule *strict_refusal(const struct checker *c, uint32_t path)
     const struct path *p = &c->h.paths[path], *parent = &c->h.paths[p->parent];
     const struct rule *rule;
 
-    if (!parent->is_module)
-        return environ_refusal(c, p);
+    if (!parent->is_module) {
+        rule = environ_refusal(c, p);
+        return rule || !may_be_module(c, p) ? rule : &module_attribute;
+    }
     if (words(c, p->name) & (WORD_PRIVATE | WORD_DUNDER) && !(words(c, p->name) & WORD_MODULE_READ))
         return &private_name;
     rule = table_refusal(c, p);
@@ -243,6 +254,9 @@ static enum special path_special(const struct checker *c, uint32_t path)
         { "dataclasses.dataclass", SPECIAL_DATACLASS },
         { "operator.attrgetter", SPECIAL_ATTRGETTER },
         { "operator.methodcaller", SPECIAL_ATTRGETTER },
+        { "dataclasses.fields", SPECIAL_FIELDS },
+        { "dataclasses.Field", SPECIAL_FIELDS },
+        { "dataclasses.field", SPECIAL_FIELD },
         { "os.environ", SPECIAL_ENVIRON },
         { "collections.namedtuple", SPECIAL_RECORD },
         { "typing.NamedTuple", SPECIAL_RECORD },
@@ -265,6 +279,24 @@ static bool is_unsure(const struct checker *c, uint32_t attribute)
            c->h.paths[c->h.paths[path].parent].is_module;
 }
 
+/* Field objects, elsewhere than as the default in a class body. dataclass() builds text from what
+ * they say, so they must not be written to. */
+static bool gives_fields(const struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i], *call = node_parent(&c->t, node);
+    uint32_t path;
+
+    if (node->kind != K_Attribute && (node->kind != K_Name || node->mark != K_Load))
+        return false;
+    path = hold_path(&c->h, i);
+    if (path == 0 || c->special[path] == SPECIAL_FIELDS)
+        return path != 0;
+    return c->special[path] == SPECIAL_FIELD &&
+           !(call->kind == K_Call && node->role == F_func && call->role == F_value &&
+             node_parent(&c->t, call)->kind == K_AnnAssign &&
+             c->t.scopes[call->scope].kind == SCOPE_CLASS);
+}
+
 int members_judge(struct checker *c)
 {
     c->path_n = c->h.path_n;
@@ -283,8 +315,10 @@ int members_judge(struct checker *c)
         c->has_asyncio |= p->depth == 0 && is_named(c, p, "asyncio");
         c->has_pathlib |= p->depth == 0 && is_named(c, p, "pathlib");
     }
-    for (uint32_t i = c->t.own_from; i < c->t.n; i++)
+    for (uint32_t i = c->t.own_from; i < c->t.n; i++) {
         c->is_unsure |= c->t.nodes[i].kind == K_Attribute && is_unsure(c, i);
+        c->has_fields |= gives_fields(c, i);
+    }
     return 0;
 }
 

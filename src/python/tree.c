@@ -7,6 +7,7 @@
 
 enum {
     SLOTS = 512,        /* a power of two, well above KIND_COUNT and FIELD_COUNT */
+    TEXT_BLOCK = 8 << 10,
     NODES_MAX = 1 << 23 /* more than the longest program that is read can have */
 };
 
@@ -107,6 +108,36 @@ int array_grow(void *array, uint32_t *cap, uint32_t need, size_t size)
     return 0;
 }
 
+struct text_block {
+    struct text_block *next;
+    size_t n, cap;
+    char text[];
+};
+
+/* A copy that lives as long as the tree; NULL with a Python exception. */
+static const char *text_keep(struct tree *t, const char *text, size_t len)
+{
+    struct text_block *block = t->text;
+    char *copy;
+
+    if (!block || block->cap - block->n < len + 1) {
+        size_t cap = len + 1 > TEXT_BLOCK ? len + 1 : TEXT_BLOCK;
+
+        block = malloc(sizeof(*block) + cap);
+        if (!block) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        *block = (struct text_block){ .next = t->text, .cap = cap };
+        t->text = block;
+    }
+    copy = block->text + block->n;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    block->n += len + 1;
+    return copy;
+}
+
 static uint32_t text_hash(const char *text, size_t len)
 {
     uint32_t hash = 2166136261u;
@@ -157,15 +188,14 @@ uint32_t tree_name(struct tree *t, const char *text, size_t len)
     for (; (i = t->by_text[at]) != 0; at = (at + 1) & (t->by_text_cap - 1))
         if (t->names[i].len == len && memcmp(name_text(t, i), text, len) == 0)
             return i;
-    if (array_grow(&t->names, &t->name_cap, t->name_n + 1, sizeof(*t->names)) < 0 ||
-        array_grow(&t->text, &t->text_cap, t->text_n + (uint32_t)len + 1, 1) < 0)
+    if (array_grow(&t->names, &t->name_cap, t->name_n + 1, sizeof(*t->names)) < 0)
+        return 0;
+    text = text_keep(t, text, len);
+    if (!text)
         return 0;
     i = t->name_n++;
     t->names[i] =
-        (struct name){ .at = t->text_n, .len = (uint32_t)len, .words = words_of(text, len) };
-    memcpy(t->text + t->text_n, text, len);
-    t->text[t->text_n + len] = '\0';
-    t->text_n += (uint32_t)len + 1;
+        (struct name){ .text = text, .len = (uint32_t)len, .words = words_of(text, len) };
     t->by_text[at] = i;
     return i;
 }
@@ -302,6 +332,38 @@ static int add_node(struct tree *t, const struct node *node)
     return 0;
 }
 
+/* Inside a class, __x is short for _Class__x. Returns the name itself where that is not so, and 0
+ * with a Python exception. */
+static uint32_t mangled(struct tree *t, uint32_t scope, uint32_t name)
+{
+    const char *text = name_text(t, name), *class;
+    size_t len = t->names[name].len, class_len;
+    uint32_t whole;
+    char *both;
+
+    if (len < 3 || memcmp(text, "__", 2) != 0 || memcmp(text + len - 2, "__", 2) == 0 ||
+        memchr(text, '.', len))
+        return name;
+    while (scope != 0 && t->scopes[scope].kind != SCOPE_CLASS)
+        scope = t->scopes[scope].parent;
+    class = scope ? name_text(t, t->nodes[t->scopes[scope].node].name) : "";
+    class += strspn(class, "_");
+    class_len = strlen(class);
+    if (class_len == 0)
+        return name;
+    both = malloc(class_len + len + 1);
+    if (!both) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    both[0] = '_';
+    memcpy(both + 1, class, class_len);
+    memcpy(both + 1 + class_len, text, len);
+    whole = tree_name(t, both, class_len + len + 1);
+    free(both);
+    return whole;
+}
+
 static int add_child(struct tree *t, uint32_t parent, enum field role, enum kind kind,
                      PyObject *object)
 {
@@ -318,6 +380,7 @@ static int add_child(struct tree *t, uint32_t parent, enum field role, enum kind
     child.scope = child_scope(t, p, role);
     if (kind == KIND_TEXT) {
         child.name = name_of_object(t, object);
+        child.name = child.name ? mangled(t, child.scope, child.name) : 0;
         if (child.name == 0)
             return -1;
     }
@@ -367,11 +430,19 @@ static int take_text(struct tree *t, uint32_t i, enum field field, PyObject *tex
     name = name_of_object(t, text);
     if (name == 0)
         return -1;
+    if (t->nodes[i].kind == K_alias && field == F_name) { /* imported as it is, bound mangled */
+        t->nodes[i].name = name;
+        field = F_asname;
+        if (mangled(t, t->nodes[i].scope, name) == name)
+            return 0;
+    }
+    if (field != F_module)
+        name = mangled(t, t->nodes[i].scope, name);
     if (field == F_asname)
         t->nodes[i].as = name;
     else
         t->nodes[i].name = name;
-    return 0;
+    return name ? 0 : -1;
 }
 
 static int take_number(struct tree *t, uint32_t i, enum field field, PyObject *number)
@@ -457,12 +528,10 @@ int tree_init(struct tree *t)
 {
     *t = (struct tree){ .name_n = 1, .scope_n = 1 }; /* name 0 is none, scope 0 the module's */
     if (tree_prepare() < 0 || array_grow(&t->scopes, &t->scope_cap, 1, sizeof(*t->scopes)) < 0 ||
-        array_grow(&t->names, &t->name_cap, 1, sizeof(*t->names)) < 0 || array_grow(&t->text, &t->text_cap, 1, 1))
+        array_grow(&t->names, &t->name_cap, 1, sizeof(*t->names)) < 0)
         return -1;
     t->scopes[0] = (struct scope){ .kind = SCOPE_MODULE };
-    t->names[0] = (struct name){ .at = 0 };
-    t->text[0] = '\0';
-    t->text_n = 1;
+    t->names[0] = (struct name){ .text = "" };
     return 0;
 }
 
@@ -471,7 +540,11 @@ void tree_done(struct tree *t)
     free(t->nodes);
     free(t->scopes);
     free(t->names);
-    free(t->text);
+    while (t->text) {
+        struct text_block *next = t->text->next;
+        free(t->text);
+        t->text = next;
+    }
     free(t->by_text);
     free(t->by_object);
     *t = (struct tree){ .n = 0 };

@@ -90,11 +90,14 @@ struct scope {
     uint32_t node;
 };
 
-/* One identifier; its text lies in tree.text. */
+/* One identifier. Its text lies in a block of the tree's, which never moves. */
 struct name {
-    uint32_t at, len;
+    const char *text;
+    uint32_t len;
     uint32_t words; /* enum word of words.h */
 };
+
+struct text_block;
 
 struct tree {
     struct node *nodes;
@@ -104,8 +107,7 @@ struct tree {
     uint32_t scope_n, scope_cap;
     struct name *names;
     uint32_t name_n, name_cap;
-    char *text;
-    uint32_t text_n, text_cap;
+    struct text_block *text;
     uint32_t *by_text; /* hash of names */
     uint32_t by_text_cap;
     struct {
@@ -139,7 +141,7 @@ uint32_t tree_find_name(const struct tree *t, const char *text, size_t len);
 
 static inline const char *name_text(const struct tree *t, uint32_t name)
 {
-    return t->text + t->names[name].at;
+    return t->names[name].text;
 }
 
 /* The first child in this role; NULL when there is none. */

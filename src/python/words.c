@@ -24,7 +24,7 @@ static const struct group {
       "__rdivmod__ __pow__ __rpow__ __ipow__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ "
       "__xor__ __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ "
       "__irshift__ __cause__ __context__ __suppress_context__ __notes__ __members__ __wrapped__ "
-      "__dataclass_fields__ __slots__ __match_args__ __all__ __version__ __author__ __copy__ "
+      "__slots__ __match_args__ __all__ __version__ __author__ __copy__ "
       "__deepcopy__ __fspath__ __concat__ __prepare__ __total__ __required_keys__ "
       "__optional_keys__ __instancecheck__ __subclasscheck__ __setattr__ __delattr__" },
     { WORD_DUNDER_WRITE,
@@ -67,7 +67,7 @@ static const struct group {
       "connect_accepted_socket sock_connect sock_accept sock_recv sock_recv_into sock_recvfrom "
       "sock_recvfrom_into sock_sendall sock_sendto sock_sendfile add_reader add_writer "
       "remove_reader remove_writer getaddrinfo getnameinfo start_tls sendfile get_extra_info "
-      "create_subprocess_exec create_subprocess_shell" },
+      "create_subprocess_exec create_subprocess_shell get_stack" },
     { WORD_MODULE, "os sys subprocess socket builtins importlib ctypes shutil posix nt posixpath "
                    "ntpath genericpath pathmod runpy zipimport linecache sre_compile sre_parse "
                    "pickle marshal multiprocessing" },
