@@ -49,7 +49,7 @@ static bool is_sure(const struct checker *c, const struct node *node)
 static bool is_safe_text(const struct node *node)
 {
     PyObject *bytes = constant_bytes(node);
-    bool is_safe = bytes && PyUnicode_Check(node->py);
+    bool is_safe = bytes && PyUnicode_Check(node->value);
     const char *at = bytes ? PyBytes_AsString(bytes) : "";
 
     /* One name, or several apart: `x y`, `x, y`. */
@@ -115,7 +115,7 @@ static bool has_plain_keywords(const struct checker *c, const struct node *class
             return false;
         if (strcmp(name_text(&c->t, keyword->name), "metaclass") == 0 &&
             !(is_sure(c, &c->t.nodes[keyword->first]) &&
-              path_is(&c->h, hold_path(&c->h, keyword->first), "abc.ABCMeta")))
+              path_special(&c->h, hold_path(&c->h, keyword->first)) == SPECIAL_ABC_META))
             return false;
     }
     return true;
@@ -136,7 +136,7 @@ static bool is_plain_step(const struct checker *c, const struct node *node, uint
     if (!is_sure(c, node))
         return false;
     if (hold_kind(value) == HOLD_PATH)
-        return c->special[hold_what(value)] != SPECIAL_TYPE;
+        return path_special(&c->h, hold_what(value)) != SPECIAL_TYPE;
     if (hold_kind(value) != HOLD_CLASS || *n >= LOOK_MAX ||
         !has_known_decorators(c, &c->t.nodes[hold_what(value)], 0))
         return false;
@@ -250,7 +250,7 @@ static bool is_named_type(const struct checker *c, uint32_t annotation)
                 return false;
             for (uint32_t i = 0; i < node->count; i++)
                 todo[n++] = node->first + i;
-        } else if (node->kind != K_Constant || node->py != Py_None) {
+        } else if (node->kind != K_Constant || node->value != Py_None) {
             return false;
         }
     }

@@ -235,50 +235,6 @@ static const struct rule *path_refusal(const struct checker *c, uint32_t path)
     return strict_refusal(c, path);
 }
 
-static enum special path_special(const struct checker *c, uint32_t path)
-{
-    static const struct {
-        const char *text;
-        enum special special;
-    } specials[] = {
-        { "type", SPECIAL_TYPE },
-        { "str", SPECIAL_STR },
-        { "getattr", SPECIAL_ATTRIBUTE_FN },
-        { "setattr", SPECIAL_ATTRIBUTE_FN },
-        { "delattr", SPECIAL_ATTRIBUTE_FN },
-        { "hasattr", SPECIAL_ATTRIBUTE_FN },
-        { "functools.wraps", SPECIAL_WRAPS },
-        { "functools.update_wrapper", SPECIAL_UPDATE_WRAPPER },
-        { "functools.singledispatch", SPECIAL_DISPATCH },
-        { "functools.singledispatchmethod", SPECIAL_DISPATCH },
-        { "dataclasses.dataclass", SPECIAL_DATACLASS },
-        { "operator.attrgetter", SPECIAL_ATTRGETTER },
-        { "operator.methodcaller", SPECIAL_ATTRGETTER },
-        { "dataclasses.fields", SPECIAL_FIELDS },
-        { "dataclasses.Field", SPECIAL_FIELDS },
-        { "dataclasses.field", SPECIAL_FIELD },
-        { "os.environ", SPECIAL_ENVIRON },
-        { "collections.namedtuple", SPECIAL_RECORD },
-        { "typing.NamedTuple", SPECIAL_RECORD },
-    };
-
-    if (c->h.paths[path].depth != 1)
-        return SPECIAL_NONE;
-    for (size_t i = 0; i < ARRAY_LEN(specials); i++)
-        if (path_is(&c->h, path, specials[i].text))
-            return specials[i].special;
-    return SPECIAL_NONE;
-}
-
-/* Whether the module has such an attribute will only be seen when it runs. */
-static bool is_unsure(const struct checker *c, uint32_t attribute)
-{
-    uint32_t path = hold_path(&c->h, attribute);
-
-    return path != 0 && c->h.paths[path].depth > 0 && !c->h.paths[path].live &&
-           c->h.paths[c->h.paths[path].parent].is_module;
-}
-
 /* Field objects, elsewhere than as the default in a class body. dataclass() builds text from what
  * they say, so they must not be written to. */
 static bool gives_fields(const struct checker *c, uint32_t i)
@@ -289,9 +245,9 @@ static bool gives_fields(const struct checker *c, uint32_t i)
     if (node->kind != K_Attribute && (node->kind != K_Name || node->mark != K_Load))
         return false;
     path = hold_path(&c->h, i);
-    if (path == 0 || c->special[path] == SPECIAL_FIELDS)
-        return path != 0;
-    return c->special[path] == SPECIAL_FIELD &&
+    if (path_special(&c->h, path) == SPECIAL_FIELDS)
+        return true;
+    return path_special(&c->h, path) == SPECIAL_FIELD &&
            !(call->kind == K_Call && node->role == F_func && call->role == F_value &&
              node_parent(&c->t, call)->kind == K_AnnAssign &&
              c->t.scopes[call->scope].kind == SCOPE_CLASS);
@@ -299,10 +255,11 @@ static bool gives_fields(const struct checker *c, uint32_t i)
 
 int members_judge(struct checker *c)
 {
+    bool has_fields = false;
+
     c->path_n = c->h.path_n;
     c->refusal = calloc(c->path_n + 1, sizeof(*c->refusal));
-    c->special = calloc(c->path_n + 1, sizeof(*c->special));
-    if (!c->refusal || !c->special) {
+    if (!c->refusal) {
         PyErr_NoMemory();
         return -1;
     }
@@ -310,15 +267,15 @@ int members_judge(struct checker *c)
         const struct path *p = &c->h.paths[i];
 
         c->refusal[i] = path_refusal(c, i);
-        c->special[i] = (uint8_t)path_special(c, i);
-        c->has_dispatch |= c->special[i] == SPECIAL_DISPATCH;
+        c->has_dispatch |= p->special == SPECIAL_DISPATCH;
+        has_fields |= p->special == SPECIAL_FIELDS || p->special == SPECIAL_FIELD;
+        /* Whether the module has such an attribute will only be seen when it runs. */
+        c->is_unsure |= p->is_read && !p->live && c->h.paths[p->parent].is_module;
         c->has_asyncio |= p->depth == 0 && is_named(c, p, "asyncio");
         c->has_pathlib |= p->depth == 0 && is_named(c, p, "pathlib");
     }
-    for (uint32_t i = c->t.own_from; i < c->t.n; i++) {
-        c->is_unsure |= c->t.nodes[i].kind == K_Attribute && is_unsure(c, i);
+    for (uint32_t i = c->t.own_from; has_fields && i < c->t.n; i++)
         c->has_fields |= gives_fields(c, i);
-    }
     return 0;
 }
 

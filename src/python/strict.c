@@ -183,7 +183,7 @@ static bool is_environ_use(const struct checker *c, uint32_t i)
 
 static void check_special(struct checker *c, uint32_t i, uint32_t path)
 {
-    switch ((enum special)c->special[path]) {
+    switch ((int)path_special(&c->h, path)) {
     case SPECIAL_TYPE:
         if (!is_type_use(c, i))
             report_path(c, &type_use, i, path);
@@ -200,6 +200,7 @@ static void check_special(struct checker *c, uint32_t i, uint32_t path)
         if (!decorates_plain_class(c, i))
             report_path(c, &dataclass_use, i, path);
         break;
+    case SPECIAL_GETATTR:
     case SPECIAL_ATTRIBUTE_FN:
         if (!is_attribute_call(c, i))
             report_path(c, &attribute_text, i, path);
@@ -212,12 +213,7 @@ static void check_special(struct checker *c, uint32_t i, uint32_t path)
         if (!is_environ_use(c, i))
             report_path(c, &environ_use, i, path);
         break;
-    case SPECIAL_NONE:
-    case SPECIAL_STR:
-    case SPECIAL_DISPATCH:
-    case SPECIAL_FIELDS:
-    case SPECIAL_FIELD:
-    case SPECIAL_RECORD:
+    default:
         break;
     }
 }
@@ -244,7 +240,7 @@ static void check_held(struct checker *c, uint32_t i, uint32_t value)
     p = &c->h.paths[path];
     if (p->is_module && !is_base_of_attribute(c, i))
         report_path(c, &module_escape, i, path);
-    else if (c->special[path])
+    else if (path_special(&c->h, path))
         check_special(c, i, path);
 }
 
@@ -320,7 +316,7 @@ static void check_name_store(struct checker *c, uint32_t i, uint32_t name)
     uint32_t w = words(c, name), path = augmented_path(c, i);
     bool is_class = c->t.scopes[c->t.nodes[i].scope].kind == SCOPE_CLASS;
 
-    if (path && c->special[path] == SPECIAL_ENVIRON)
+    if (path && path_special(&c->h, path) == SPECIAL_ENVIRON)
         report_path(c, &environ_change, i, path);
     if (w & WORD_DUNDER && !(w & (WORD_DUNDER_NAME | WORD_DUNDER_DEFINE)))
         finding_add(&c->f, &dunder_name, i, SUBJECT_NAME, name, true);
@@ -375,7 +371,7 @@ static void check_subscript(struct checker *c, uint32_t i)
     uint32_t path = hold_path(&c->h, node->first), name;
     PyObject *bytes;
 
-    if (path && c->special[path] == SPECIAL_ENVIRON && node->mark != K_Load)
+    if (path && path_special(&c->h, path) == SPECIAL_ENVIRON && node->mark != K_Load)
         report_path(c, &environ_change, i, path);
     if (node->count < 2 || c->t.nodes[node->first + 1].kind != K_Constant)
         return;

@@ -19,8 +19,15 @@ struct slot {
 };
 
 static struct slot kinds[SLOTS], fields[SLOTS];
-static PyObject *ast_class, *dict_name;
+static PyObject *ast_class, *place_names[4]; /* lineno, col_offset, end_lineno, end_col_offset */
 static bool is_prepared;
+
+/* The parser's trees name a node's position after its fields; an interpreter for which that is not
+ * so is asked for everything. */
+static bool has_places_last;
+
+/* Part of the stable ABI since 3.10, and there before. */
+PyAPI_FUNC(PyObject *) PyObject_GenericGetDict(PyObject *object, void *context);
 
 static uint32_t pointer_hash(const void *p)
 {
@@ -63,6 +70,33 @@ static int prepare_kinds(PyObject *module)
     return ast_class ? 0 : -1;
 }
 
+/* Is the position behind all fields of a node, and of those in it? A name's `ctx` and a call's
+ * `keywords` are the last of theirs. */
+static bool are_places_last(void)
+{
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    PyObject *tree =
+        builtins ? PyObject_CallMethod(builtins, "compile", "sssi", "f(x)", "", "eval", 0x400) : NULL;
+    PyObject *call = tree ? PyObject_GetAttrString(tree, "body") : NULL;
+    PyObject *dict = call ? PyObject_GenericGetDict(call, NULL) : NULL, *key, *value;
+    Py_ssize_t at = 0;
+    uint32_t place = 0, last = 0, n = 0;
+
+    while (dict && PyDict_Next(dict, &at, &key, &value)) {
+        uint32_t field = slot_get(fields, key);
+        n++;
+        if (field == F_lineno)
+            place = n;
+        else if (field < F_lineno || field > F_end_col_offset)
+            last = n;
+    }
+    Py_XDECREF(dict);
+    Py_XDECREF(call);
+    Py_XDECREF(tree);
+    Py_XDECREF(builtins);
+    return place > last;
+}
+
 int tree_prepare(void)
 {
     PyObject *module;
@@ -74,15 +108,17 @@ int tree_prepare(void)
     module = PyImport_ImportModule("_ast");
     r = module ? prepare_kinds(module) : -1;
     Py_XDECREF(module);
-    dict_name = PyUnicode_InternFromString("__dict__");
     for (uint32_t i = 1; r == 0 && i < FIELD_COUNT; i++) {
         PyObject *name = PyUnicode_InternFromString(field_names[i]); /* kept */
         if (!name)
             r = -1;
         else
             slot_set(fields, name, i);
+        if (i >= F_lineno && i <= F_end_col_offset)
+            place_names[i - F_lineno] = name;
     }
-    is_prepared = r == 0 && dict_name;
+    has_places_last = r == 0 && are_places_last();
+    is_prepared = r == 0 && !PyErr_Occurred();
     return is_prepared ? 0 : -1;
 }
 
@@ -371,9 +407,7 @@ static int add_child(struct tree *t, uint32_t parent, enum field role, enum kind
     struct node child = { .py = object,
                           .parent = parent,
                           .kind = (uint8_t)kind,
-                          .role = (uint8_t)role,
-                          .line = p->line,
-                          .column = p->column };
+                          .role = (uint8_t)role };
 
     if (kind == K_comprehension) /* which of the comprehension's loops */
         child.small = p->count > 0 && t->nodes[p->first + p->count - 1].kind == K_comprehension;
@@ -447,40 +481,31 @@ static int take_text(struct tree *t, uint32_t i, enum field field, PyObject *tex
 
 static int take_number(struct tree *t, uint32_t i, enum field field, PyObject *number)
 {
-    long n = PyLong_AsLong(number);
+    long n;
 
-    if (n == -1 && PyErr_Occurred())
-        return -1;
-    if (field == F_lineno)
-        t->nodes[i].line = (int32_t)n;
-    else if (field == F_col_offset)
-        t->nodes[i].column = (int32_t)n;
-    else if (field == F_end_lineno)
-        t->nodes[i].end_line = (int32_t)n;
-    else if (field == F_end_col_offset)
-        t->nodes[i].end_column = (int32_t)n;
-    else if (field == F_level || field == F_simple)
-        t->nodes[i].small = n > 255 ? 255 : (uint8_t)n;
+    if (field != F_level && field != F_simple)
+        return 0;
+    n = PyLong_AsLong(number);
+    t->nodes[i].small = n < 0 || n > 255 ? 255 : (uint8_t)n;
+    PyErr_Clear();
     return 0;
 }
 
 static int take_field(struct tree *t, uint32_t i, enum field field, PyObject *value)
 {
-    if (value == Py_None)
+    PyTypeObject *type = Py_TYPE(value);
+
+    if (value == Py_None || (t->nodes[i].kind == K_MatchSingleton && field == F_value))
         return 0;
-    if (t->nodes[i].kind == K_MatchSingleton && field == F_value)
-        return 0;
-    if (PyList_Check(value))
+    if (type == &PyList_Type)
         return take_list(t, i, field, value);
-    if (PyUnicode_Check(value))
+    if (type == &PyUnicode_Type)
         return take_text(t, i, field, value);
-    if (PyLong_Check(value))
+    if (type == &PyLong_Type)
         return take_number(t, i, field, value);
     return take_value(t, i, field, value);
 }
 
-/* The parser fills in the fields in their order, positions last: children that have no position of
- * their own must wait for their parent's. */
 static int expand(struct tree *t, uint32_t i)
 {
     PyObject *dict, *key, *value;
@@ -490,30 +515,30 @@ static int expand(struct tree *t, uint32_t i)
     if (t->nodes[i].kind == KIND_TEXT)
         return 0;
     t->nodes[i].first = t->n;
-    dict = PyObject_GetAttr(t->nodes[i].py, dict_name);
+    dict = PyObject_GenericGetDict(t->nodes[i].py, NULL);
     if (!dict)
         return -1;
     if (t->nodes[i].kind == K_Constant)
-        t->nodes[i].py = Py_None;
+        t->nodes[i].value = Py_None;
     while (r == 0 && PyDict_Next(dict, &at, &key, &value)) {
         enum field field = (enum field)slot_get(fields, key);
 
-        if (t->nodes[i].kind == K_Constant && field == F_value)
-            t->nodes[i].py = value;
-        else
+        if (field == F_lineno && has_places_last)
+            break;
+        if (t->nodes[i].kind == K_Constant) {
+            if (field == F_value)
+                t->nodes[i].value = value;
+        } else {
             r = take_field(t, i, field, value);
+        }
     }
     Py_DECREF(dict);
-    for (uint32_t c = t->nodes[i].first; c < t->n; c++) {
-        t->nodes[c].line = t->nodes[i].line;
-        t->nodes[c].column = t->nodes[i].column;
-    }
     return r;
 }
 
 int64_t tree_add(struct tree *t, PyObject *root)
 {
-    struct node node = { .py = root, .kind = (uint8_t)kind_of(root), .parent = t->n, .line = 1 };
+    struct node node = { .py = root, .kind = (uint8_t)kind_of(root), .parent = t->n };
     uint32_t from = t->n;
 
     if (add_node(t, &node) < 0)
@@ -569,16 +594,54 @@ uint32_t tree_count(const struct tree *t, const struct node *parent, enum field 
     return n;
 }
 
+static long number_of(PyObject *object, PyObject *name)
+{
+    PyObject *number = PyObject_GetAttr(object, name);
+    long n = number ? PyLong_AsLong(number) : 0;
+
+    Py_XDECREF(number);
+    PyErr_Clear();
+    return n;
+}
+
+/* Parts that have no place of their own are where their parent is. */
+static struct place place_of(const struct tree *t, const struct node *node, int first)
+{
+    struct place place = { .line = 1 };
+
+    for (;; node = node_parent(t, node)) {
+        long line = node->kind != KIND_TEXT ? number_of(node->py, place_names[first]) : 0;
+
+        if (line > 0) {
+            place.line = line;
+            place.column = number_of(node->py, place_names[first + 1]);
+            return place;
+        }
+        if (node->parent == node_index(t, node))
+            return place;
+    }
+}
+
+struct place node_place(const struct tree *t, const struct node *node)
+{
+    return place_of(t, node, 0);
+}
+
+struct place node_end(const struct tree *t, const struct node *node)
+{
+    return place_of(t, node, 2);
+}
+
 PyObject *constant_bytes(const struct node *node)
 {
     PyObject *bytes = NULL;
 
     if (node->kind != K_Constant)
         return NULL;
-    if (PyUnicode_Check(node->py))
-        bytes = PyUnicode_AsEncodedString(node->py, "utf-8", "surrogatepass");
-    else if (PyBytes_Check(node->py))
-        Py_INCREF(bytes = node->py);
+    if (PyUnicode_Check(node->value))
+        bytes = PyUnicode_AsEncodedString(node->value, "utf-8", "surrogatepass");
+    else if (PyBytes_Check(node->value))
+        Py_INCREF(bytes = node->value);
     PyErr_Clear();
     return bytes;
 }

@@ -58,7 +58,8 @@ enum field {
 };
 
 struct node {
-    PyObject *py;     /* borrowed from the tree; for a constant, its value */
+    PyObject *py;     /* borrowed from the tree */
+    PyObject *value;  /* borrowed: a constant's */
     uint32_t parent;  /* its own index for a root */
     uint32_t first;   /* of the children */
     uint32_t count;   /* of the children */
@@ -68,13 +69,11 @@ struct node {
     uint32_t own;     /* the scope that it opens, else 0 */
     uint32_t binding; /* of a name: what it resolves to, plus one; see scope.h */
     uint32_t outer;   /* of a name in a class body: what it means when the class has none */
-    int32_t line, column; /* columns in bytes, from 0 */
-    int32_t end_line, end_column;
     uint8_t kind;
     uint8_t role;  /* the field of the parent that holds it */
     uint8_t mark;  /* K_Load, K_Store, K_Del; an operator */
     uint8_t small; /* relative import's level, AnnAssign's simple */
-    bool is_free;  /* of a name: may be a builtin, or what nobody here binds */
+    bool is_free;  /* of a name: may be what nobody here binds; if `binding` is set, see scope.h */
 };
 
 enum scope_kind {
@@ -156,6 +155,14 @@ static inline uint32_t node_index(const struct tree *t, const struct node *node)
 {
     return (uint32_t)(node - t->nodes);
 }
+
+/* Where a node begins, or ends; the column in bytes, from 0. Asked of the interpreter, since few
+ * nodes are ever asked for it. */
+struct place {
+    long line, column;
+};
+struct place node_place(const struct tree *t, const struct node *node);
+struct place node_end(const struct tree *t, const struct node *node);
 
 /* How many children are in this role. */
 uint32_t tree_count(const struct tree *t, const struct node *parent, enum field role);
