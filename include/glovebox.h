@@ -81,8 +81,8 @@ GB_API struct gb_job *gb_start(struct gb_engine *engine, const char *request,
 /* Kill a job's box. Its result will be "cancelled" unless it had ended already. */
 GB_API void gb_cancel(struct gb_job *job);
 
-/* Answer a job that asked: let it run, or reject it. `reason` is for the result and may be NULL.
- * Returns 0, or -1 when the job waits for no answer. */
+/* Answer a job that asked: 1 lets it run, 0 rejects it, -1 rejects it because nobody could be asked.
+ * `reason` is for the result and may be NULL. Returns 0, or -1 when the job waits for no answer. */
 GB_API int gb_approve(struct gb_job *job, int yes, const char *reason);
 
 /* Handle what is pending, waiting up to `timeout_ms` for something to happen (0 does not wait,

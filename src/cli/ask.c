@@ -135,7 +135,7 @@ void ask_add(struct asker *a, struct gb_job *job, const char *question)
     if (q)
         *q = (struct question){ .job = job, .json = json_loads(question, JSON_ALLOW_NUL, NULL) };
     if (problem || !q || !q->json) {
-        (void)gb_approve(job, 0, problem ? problem : "memory ran out");
+        (void)gb_approve(job, -1, problem ? problem : "memory ran out");
         if (q)
             question_free(q);
         return;

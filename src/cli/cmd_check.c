@@ -53,11 +53,16 @@ struct check {
 
 /* ---- asking the engine ---- */
 
+static bool is_stdin(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
 static const char *item_name(const struct item *item)
 {
     if (!item->path)
         return "main.py";
-    return strcmp(item->path, "-") == 0 ? "stdin.py" : item->path;
+    return is_stdin(item->path) ? "stdin.py" : item->path;
 }
 
 /* The answer for a file that cannot even be read. */
@@ -227,38 +232,48 @@ static int drive(struct check *c)
     return c->seen.rejected > 0 ? CLI_REJECTED : CLI_OK;
 }
 
+static int make_items(struct check *c, size_t n_rest, struct gb_err *err)
+{
+    const struct operands *given = &c->args->operands;
+    size_t n_stdin = is_stdin(c->args->prelude_path);
+
+    c->count = given->count + n_rest > 0 ? given->count + n_rest : 1;
+    c->items = calloc(c->count + 1, sizeof(*c->items));
+    if (!c->items)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the command line");
+    for (size_t i = 0; i < c->count; i++) {
+        struct item *item = &c->items[i];
+
+        item->check = c;
+        gb_buf_init(&item->text, REQUEST_BYTES_MAX);
+        if (i < given->count)
+            item->path = given->words[i];
+        else if (i < given->count + n_rest)
+            item->path = given->rest[i - given->count];
+        else
+            item->path = c->args->code ? NULL : "-";
+        n_stdin += is_stdin(item->path);
+    }
+    if (n_stdin > 1)
+        return gb_fail(err, GB_E_INVALID, 0, "standard input can be read only once");
+    return 0;
+}
+
 /* Which files? Those that are named; or standard input, when it is not a terminal. */
 static int choose_files(struct check *c, struct gb_err *err)
 {
     const struct operands *given = &c->args->operands;
-    size_t rest = 0, n_stdin = 0;
+    const char *first = given->count > 0 ? given->words[0] : given->rest[0];
+    size_t n_rest = 0;
 
-    while (given->rest[rest])
-        rest++;
-    c->count = given->count + rest;
-    if (c->args->code && c->count > 0)
-        return gb_fail(err, GB_E_INVALID, 0, "both --code and the file '%.80s'",
-                       given->count > 0 ? given->words[0] : given->rest[0]);
-    if (!c->args->code && c->count == 0 && isatty(STDIN_FILENO))
+    while (given->rest[n_rest])
+        n_rest++;
+    if (c->args->code && first)
+        return gb_fail(err, GB_E_INVALID, 0, "both --code and the file '%.80s'", first);
+    if (!c->args->code && !first && isatty(STDIN_FILENO))
         return gb_fail(err, GB_E_INVALID, 0,
                        "no code: give a FILE, --code CODE, or '-' for standard input");
-    c->items = calloc(c->count + 1, sizeof(*c->items));
-    if (!c->items)
-        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the command line");
-    for (size_t i = 0; i < c->count; i++)
-        c->items[i].path = i < given->count ? given->words[i] : given->rest[i - given->count];
-    if (c->count == 0) {
-        c->items[0].path = c->args->code ? NULL : "-";
-        c->count = 1;
-    }
-    for (size_t i = 0; i < c->count; i++) {
-        c->items[i].check = c;
-        gb_buf_init(&c->items[i].text, REQUEST_BYTES_MAX);
-        n_stdin += c->items[i].path && strcmp(c->items[i].path, "-") == 0;
-    }
-    if (n_stdin + (c->args->prelude_path && strcmp(c->args->prelude_path, "-") == 0) > 1)
-        return gb_fail(err, GB_E_INVALID, 0, "standard input can be read only once");
-    return 0;
+    return make_items(c, n_rest, err);
 }
 
 static int open_all(struct check *c, json_t **ret_config, struct gb_err *err)

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,46 +77,6 @@ static int set_text(char **ret, const char *key, const json_t *value, struct gb_
     return *ret ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
 }
 
-static int set_python(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_text(&c->python, key, value, err);
-}
-
-static int set_cgroup(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_text(&c->cgroup, key, value, err);
-}
-
-static int set_extension(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_text(&c->extension_dir, key, value, err);
-}
-
-static int set_review(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_text(&c->review, key, value, err);
-}
-
-static int set_review_model(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_text(&c->review_model, key, value, err);
-}
-
-static int set_review_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_text(&c->review_key, key, value, err);
-}
-
-static int set_review_ca(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_text(&c->review_ca, key, value, err);
-}
-
-static int set_audit(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_text(&c->audit, key, value, err);
-}
-
 static int set_pool(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     json_int_t n = json_integer_value(value);
@@ -134,40 +95,34 @@ static int set_bool(bool *ret, const char *key, const json_t *value, struct gb_e
     return 0;
 }
 
-static int set_oneshot(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_bool(&c->oneshot, key, value, err);
-}
+#define AT(field) offsetof(struct config, field)
 
-static int set_acknowledge(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_bool(&c->acknowledge_unsafe, key, value, err);
-}
-
-static int set_audit_required(struct config *c, const char *key, json_t *value, struct gb_err *err)
-{
-    return set_bool(&c->audit_required, key, value, err);
-}
+static const struct {
+    const char *key;
+    size_t offset;
+} texts[] = {
+    { "audit", AT(audit) },
+    { "cgroup", AT(cgroup) },
+    { "extension_dir", AT(extension_dir) },
+    { "python", AT(python) },
+    { "review", AT(review) },
+    { "review_ca", AT(review_ca) },
+    { "review_key", AT(review_key) },
+    { "review_model", AT(review_model) },
+}, flags[] = {
+    { "acknowledge_unsafe", AT(acknowledge_unsafe) },
+    { "audit_required", AT(audit_required) },
+    { "oneshot", AT(oneshot) },
+};
 
 static const struct {
     const char *key;
     int (*set)(struct config *c, const char *key, json_t *value, struct gb_err *err);
-} keys[] = {
-    { "acknowledge_unsafe", set_acknowledge },
+} others[] = {
     { "allow_request", set_allow_request },
-    { "audit", set_audit },
-    { "audit_required", set_audit_required },
-    { "cgroup", set_cgroup },
     { "env", set_env },
-    { "extension_dir", set_extension },
-    { "oneshot", set_oneshot },
     { "pool", set_pool },
     { "preload", set_preload },
-    { "python", set_python },
-    { "review", set_review },
-    { "review_ca", set_review_ca },
-    { "review_key", set_review_key },
-    { "review_model", set_review_model },
 };
 
 static int set_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
@@ -178,9 +133,15 @@ static int set_key(struct config *c, const char *key, json_t *value, struct gb_e
         r = policy_say(&c->lists, key, value, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        if (strcmp(keys[i].key, key) == 0)
-            return keys[i].set(c, key, value, err);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (strcmp(texts[i].key, key) == 0)
+            return set_text((char **)((char *)c + texts[i].offset), key, value, err);
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        if (strcmp(flags[i].key, key) == 0)
+            return set_bool((bool *)((char *)c + flags[i].offset), key, value, err);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (strcmp(others[i].key, key) == 0)
+            return others[i].set(c, key, value, err);
     return gb_fail(err, GB_E_INVALID, 0, "unknown key '%s' in the configuration", key);
 }
 
@@ -203,7 +164,7 @@ static int find_extension(struct config *c, struct gb_err *err)
 
     if (c->extension_dir)
         return 0;
-    if (dladdr(keys, &info) != 0 && realpath(info.dli_fname, path)) {
+    if (dladdr(texts, &info) != 0 && realpath(info.dli_fname, path)) {
         char *slash = strrchr(path, '/');
         *slash = '\0';
         for (size_t i = 0; i < ARRAY_LEN(below); i++) {

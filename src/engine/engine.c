@@ -106,7 +106,7 @@ void gb_cancel(struct gb_job *job)
 
 int gb_approve(struct gb_job *job, int yes, const char *reason)
 {
-    return road_approve(job, yes != 0, reason);
+    return road_approve(job, yes, reason);
 }
 
 /* ---- the loop ---- */

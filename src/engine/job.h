@@ -78,8 +78,8 @@ struct gb_job {
 /* Send a job down the road (road.c). Never calls its callbacks. */
 void road_begin(struct gb_job *job, const char *text);
 
-/* A person's answer. Returns 0, or -1 when none is waited for. */
-int road_approve(struct gb_job *job, bool yes, const char *reason);
+/* A person's answer, as gb_approve() has it. Returns 0, or -1 when none is waited for. */
+int road_approve(struct gb_job *job, int yes, const char *reason);
 
 /* What settings ask of a backend. */
 struct run_order order_of(const struct settings *s);

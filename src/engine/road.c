@@ -289,7 +289,7 @@ static enum verdict stage_review(struct gb_job *job)
 
 /* ---- approve: a person may object ---- */
 
-static void reject_unapproved(struct gb_job *job, const char *why)
+static void reject_unapproved(struct gb_job *job, const char *why, const char *remedy)
 {
     auto_free char *text = NULL;
 
@@ -297,11 +297,16 @@ static void reject_unapproved(struct gb_job *job, const char *why)
         why = "for a reason that is too long, or not UTF-8";
     if (asprintf(&text, "not approved%s%s", why && *why ? ": " : "", why ? why : "") < 0)
         text = NULL;
-    result_rejected(job, "approval", text ? text : "not approved",
-                    settings_is_held(&job->request.settings)
-                        ? "run it where a person can be asked, or with approve 'never'"
-                        : "use --isolation auto, run it where a person can be asked, or add "
-                          "--acknowledge-unsafe");
+    result_rejected(job, "approval", text ? text : "not approved", remedy);
+}
+
+static void reject_unasked(struct gb_job *job, const char *why)
+{
+    reject_unapproved(job, why,
+                      settings_is_held(&job->request.settings)
+                          ? "run it where a person can be asked, or with approve 'never'"
+                          : "use --isolation auto, run it where a person can be asked, or add "
+                            "--acknowledge-unsafe");
 }
 
 static char *question_of(const struct gb_job *job)
@@ -329,7 +334,7 @@ static enum verdict ask(struct gb_job *job)
     auto_free char *question = question_of(job);
 
     if (!job->callbacks.approve || !question) {
-        reject_unapproved(job, question ? "there is nobody to ask" : "memory ran out");
+        reject_unasked(job, question ? "there is nobody to ask" : "memory ran out");
         return ENDED;
     }
     job->approval = APPROVAL_ASKED;
@@ -351,22 +356,24 @@ static enum verdict stage_approve(struct gb_job *job)
     case CONSENT_REFUSED:
         break;
     }
-    reject_unapproved(job, "without kernel isolation the code could do whatever you can");
+    reject_unasked(job, "without kernel isolation the code could do whatever you can");
     return ENDED;
 }
 
-int road_approve(struct gb_job *job, bool yes, const char *reason)
+int road_approve(struct gb_job *job, int yes, const char *reason)
 {
     if (job->approval != APPROVAL_ASKED || job->stopped != STOP_NONE)
         return -1;
-    job->approval = yes ? APPROVAL_YES : APPROVAL_NO;
-    if (audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", yes ? "yes" : "no")) < 0)
+    job->approval = yes > 0 ? APPROVAL_YES : APPROVAL_NO;
+    if (audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", yes > 0 ? "yes" : "no")) < 0)
         return 0; /* its end is on the way */
-    if (!yes)
-        reject_unapproved(job, reason);
+    if (yes < 0)
+        reject_unasked(job, reason);
+    else if (yes == 0)
+        reject_unapproved(job, reason, "change what the program does, or what it is to do it for");
     if (job->is_calling)
         return 0; /* the stage goes on when the callback returns */
-    if (yes)
+    if (yes > 0)
         resume(job);
     else
         end_early(job);

@@ -86,7 +86,7 @@ enum patterns_choice settings_patterns(const struct settings *s);
 enum approve_choice settings_approve(const struct settings *s);
 
 const char *policy_name(uint64_t policy);
-const char *patterns_name(uint64_t patterns);
+const char *patterns_name(uint64_t choice);
 
 /* All of them by their names in the configuration: times in milliseconds, sizes in bytes, choices by
  * name. */

@@ -36,6 +36,11 @@ static const struct rule set_attribute = {
     "give the attribute's name as a literal, or assign to it directly", 0, 0
 };
 
+static const struct rule field_name = {
+    "dataclass-field", "setting .{} could rename a field of a dataclass, whose name becomes code",
+    "do not use dataclasses.fields() in a program that sets .{}", 0, 0
+};
+
 /* Attributes of the library's objects that are modules, or as good as one, by what must be
  * imported for such an object to be there. */
 static const char *const pathlib_roads[] = { "parser", "_flavour", "pathmod", "_accessor",
@@ -60,18 +65,9 @@ static bool is_road(const struct checker *c, const char *text)
     return c->has_asyncio && is_among(asyncio_roads, ARRAY_LEN(asyncio_roads), text);
 }
 
-/* _Class__name is how a class's own __name is seen from outside. */
 static bool is_own(const struct checker *c, uint32_t name)
 {
-    const char *text = name_text(&c->t, name), *rest;
-
-    if (name < c->own_n && c->own[name])
-        return true;
-    rest = text[0] == '_' && text[1] != '_' ? strstr(text + 1, "__") : NULL;
-    if (!rest)
-        return false;
-    name = tree_find_name(&c->t, rest, strlen(rest));
-    return name != 0 && name < c->own_n && c->own[name];
+    return name < c->own_n && c->own[name];
 }
 
 const struct rule *attribute_refusal(const struct checker *c, uint32_t name, bool is_store)
@@ -84,10 +80,10 @@ const struct rule *attribute_refusal(const struct checker *c, uint32_t name, boo
         return &internal_attribute;
     if (w & WORD_LOOP && c->has_asyncio)
         return &loop_attribute;
-    if ((c->has_pathlib || c->has_asyncio || c->is_unsure) && is_road(c, name_text(&c->t, name)))
+    if (w & WORD_ROAD && is_road(c, name_text(&c->t, name)))
         return &module_road;
     if (is_store)
-        return NULL;
+        return c->has_fields && strcmp(name_text(&c->t, name), "name") == 0 ? &field_name : NULL;
     if (w & WORD_PRIVATE && !(w & WORD_SUNDER) && !is_own(c, name))
         return &private_attribute;
     return w & WORD_MODULE && !is_own(c, name) ? &module_road : NULL;
@@ -197,7 +193,7 @@ void check_format(struct checker *c, uint32_t attribute)
     const struct node *node = &c->t.nodes[attribute], *base = &c->t.nodes[node->first];
     uint32_t value = hold_one(&c->h, node->first), at = 0;
 
-    if (hold_kind(value) == HOLD_PATH && c->special[hold_what(value)] == SPECIAL_STR) {
+    if (hold_kind(value) == HOLD_PATH && path_special(&c->h, hold_what(value)) == SPECIAL_STR) {
         check_unbound_format(c, attribute);
     } else if (hold_kind(value) == HOLD_PATH || hold_kind(value) == HOLD_INSTANCE ||
                hold_kind(value) == HOLD_CLASS) {
@@ -222,8 +218,8 @@ static void check_setattr(struct checker *c, uint32_t attribute)
     const struct node *text;
     PyObject *bytes;
 
-    if (call->kind != K_Call || node->role != F_func || base_path == 0 ||
-        !path_is(&c->h, base_path, is_super ? "super" : "object") ||
+    if (call->kind != K_Call || node->role != F_func ||
+        path_special(&c->h, base_path) != (is_super ? SPECIAL_SUPER : SPECIAL_OBJECT) ||
         tree_count(&c->t, call, F_args) < (is_super ? 1u : 2u)) {
         finding_add(&c->f, &set_attribute, attribute, SUBJECT_NAME, node->name, true);
         return;
@@ -256,15 +252,13 @@ void check_attribute(struct checker *c, uint32_t attribute)
         finding_add(&c->f, rule, attribute, SUBJECT_NAME, node->name, true);
         return;
     }
-    if (is_store)
+    if (is_store || !(words(c, node->name) & WORD_TOLD))
         return;
     text = name_text(&c->t, node->name);
-    if (text[0] == '_') {
-        if (strcmp(text, "__setattr__") == 0 || strcmp(text, "__delattr__") == 0)
-            check_setattr(c, attribute);
-    } else if (strncmp(text, "format", 6) == 0 && (!text[6] || strcmp(text, "format_map") == 0)) {
+    if (text[0] == '_')
+        check_setattr(c, attribute);
+    else if (text[0] == 'f')
         check_format(c, attribute);
-    } else if (c->has_dispatch && strcmp(text, "register") == 0) {
+    else if (c->has_dispatch)
         check_register(c, attribute);
-    }
 }

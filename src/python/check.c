@@ -65,7 +65,6 @@ static void checker_done(struct checker *c)
 {
     findings_done(&c->f);
     free(c->refusal);
-    free(c->special);
     free(c->own);
     holds_done(&c->h);
     scopes_done(&c->s);

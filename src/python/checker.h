@@ -4,21 +4,6 @@
 #include "python/rules.h"
 #include "python/words.h"
 
-/* Members of modules and builtins whose use depends on how they are used. */
-enum special {
-    SPECIAL_NONE,
-    SPECIAL_TYPE,
-    SPECIAL_STR,
-    SPECIAL_ATTRIBUTE_FN, /* getattr and its kind */
-    SPECIAL_WRAPS,
-    SPECIAL_UPDATE_WRAPPER,
-    SPECIAL_DATACLASS,
-    SPECIAL_DISPATCH,
-    SPECIAL_ATTRGETTER,
-    SPECIAL_ENVIRON,
-    SPECIAL_RECORD /* namedtuple() */
-};
-
 struct checker {
     struct tree t;
     struct scopes s;
@@ -26,11 +11,11 @@ struct checker {
     struct rules rules;
     struct findings f;
     const struct rule **refusal; /* by path: why it may not be used; NULL when it may */
-    uint8_t *special;            /* by path: enum special */
-    uint32_t path_n;             /* of the two above */
+    uint32_t path_n;             /* of the above */
     uint8_t *own;                /* by name: the program gives some object such an attribute */
     uint32_t own_n;
     bool has_asyncio, has_pathlib, has_dispatch;
+    bool has_fields; /* it may write to the fields of a dataclass */
     bool is_unsure; /* it reads attributes of modules that are not loaded here */
     int risk;
 };

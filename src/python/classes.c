@@ -49,7 +49,7 @@ static bool is_sure(const struct checker *c, const struct node *node)
 static bool is_safe_text(const struct node *node)
 {
     PyObject *bytes = constant_bytes(node);
-    bool is_safe = bytes && PyUnicode_Check(node->py);
+    bool is_safe = bytes && PyUnicode_Check(node->value);
     const char *at = bytes ? PyBytes_AsString(bytes) : "";
 
     /* One name, or several apart: `x y`, `x, y`. */
@@ -88,13 +88,13 @@ static bool is_literal_record(const struct checker *c, const struct node *call)
 
 /* ---- plain classes ---- */
 
-/* A decorator of the program's own may return anything. */
-static bool has_known_decorators(const struct checker *c, const struct node *class)
+/* A decorator of the program's own may return anything. Those above `from` do not count. */
+static bool has_known_decorators(const struct checker *c, const struct node *class, uint32_t from)
 {
     for (uint32_t i = class->first; i < class->first + class->count; i++) {
         const struct node *decorator = &c->t.nodes[i];
 
-        if (decorator->role != F_decorator_list)
+        if (decorator->role != F_decorator_list || i < from)
             continue;
         if (decorator->kind == K_Call)
             decorator = &c->t.nodes[decorator->first];
@@ -115,7 +115,7 @@ static bool has_plain_keywords(const struct checker *c, const struct node *class
             return false;
         if (strcmp(name_text(&c->t, keyword->name), "metaclass") == 0 &&
             !(is_sure(c, &c->t.nodes[keyword->first]) &&
-              path_is(&c->h, hold_path(&c->h, keyword->first), "abc.ABCMeta")))
+              path_special(&c->h, hold_path(&c->h, keyword->first)) == SPECIAL_ABC_META))
             return false;
     }
     return true;
@@ -136,9 +136,9 @@ static bool is_plain_step(const struct checker *c, const struct node *node, uint
     if (!is_sure(c, node))
         return false;
     if (hold_kind(value) == HOLD_PATH)
-        return c->special[hold_what(value)] != SPECIAL_TYPE;
+        return path_special(&c->h, hold_what(value)) != SPECIAL_TYPE;
     if (hold_kind(value) != HOLD_CLASS || *n >= LOOK_MAX ||
-        !has_known_decorators(c, &c->t.nodes[hold_what(value)]))
+        !has_known_decorators(c, &c->t.nodes[hold_what(value)], 0))
         return false;
     todo[(*n)++] = hold_what(value);
     return true;
@@ -178,6 +178,7 @@ bool decorates_plain_class(const struct checker *c, uint32_t load)
         parent = node_parent(&c->t, node);
     }
     return node->role == F_decorator_list && parent->kind == K_ClassDef &&
+           has_known_decorators(c, parent, node_index(&c->t, node)) &&
            statement_is_plain(c, node_index(&c->t, parent));
 }
 
@@ -241,7 +242,7 @@ static bool is_named_type(const struct checker *c, uint32_t annotation)
         if (node->kind == K_Name || node->kind == K_Attribute) {
             uint32_t value = hold_one(&c->h, node_index(&c->t, node));
             if (!is_sure(c, node) || (kind != HOLD_PATH && kind != HOLD_CLASS) ||
-                (kind == HOLD_CLASS && !has_known_decorators(c, &c->t.nodes[hold_what(value)])))
+                (kind == HOLD_CLASS && !has_known_decorators(c, &c->t.nodes[hold_what(value)], 0)))
                 return false;
         } else if (node->kind == K_Subscript || node->kind == K_Tuple ||
                    (node->kind == K_BinOp && node->mark == K_BitOr)) {
@@ -249,7 +250,7 @@ static bool is_named_type(const struct checker *c, uint32_t annotation)
                 return false;
             for (uint32_t i = 0; i < node->count; i++)
                 todo[n++] = node->first + i;
-        } else if (node->kind != K_Constant || node->py != Py_None) {
+        } else if (node->kind != K_Constant || node->value != Py_None) {
             return false;
         }
     }

@@ -14,12 +14,16 @@ enum {
 void finding_add(struct findings *f, const struct rule *rule, uint32_t node, enum subject kind,
                  uint64_t subject, bool is_error)
 {
+    struct place place = node_place(f->h->t, &f->h->t->nodes[node]);
+
     if (array_grow(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) < 0) {
         f->is_broken = true;
         return;
     }
     f->items[f->n++] = (struct finding){ .rule = rule,
                                          .subject = subject,
+                                         .line = (int32_t)place.line,
+                                         .column = (int32_t)place.column,
                                          .node = node,
                                          .kind = (uint8_t)kind,
                                          .is_error = is_error };
@@ -33,17 +37,14 @@ void findings_done(struct findings *f)
 
 /* ---- in order ---- */
 
-static const struct node *sorted_nodes; /* what compare() needs; set around qsort */
-
 static int compare(const void *left, const void *right)
 {
     const struct finding *a = left, *b = right;
-    const struct node *m = &sorted_nodes[a->node], *n = &sorted_nodes[b->node];
 
-    if (m->line != n->line)
-        return m->line < n->line ? -1 : 1;
-    if (m->column != n->column)
-        return m->column < n->column ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->column != b->column)
+        return a->column < b->column ? -1 : 1;
     if (a->node != b->node)
         return a->node < b->node ? -1 : 1;
     if ((a->rule->points > 0) != (b->rule->points > 0))
@@ -112,11 +113,10 @@ static json_t *finding_json(const struct findings *f, const struct finding *item
 {
     char buf[NAME_MAX_BYTES];
     const char *subject = subject_text(f, item, buf, sizeof(buf));
-    const struct node *node = &f->h->t->nodes[item->node];
     json_t *json = json_pack(
         "{s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "rule", item->rule->name, "severity",
         item->is_error ? "error" : "warning", "message", fill_in(item->rule->message, subject),
-        "line", (int)node->line, "column", (int)node->column + 1, "name", fill_in("{}", subject),
+        "line", (int)item->line, "column", (int)item->column + 1, "name", fill_in("{}", subject),
         "remedy", fill_in(item->rule->remedy, subject));
 
     if (json && item->rule->points > 0)
@@ -142,7 +142,6 @@ json_t *findings_json(struct findings *f)
     uint32_t shown = 0, hidden = 0;
     bool hides_error = false;
 
-    sorted_nodes = f->h->t->nodes;
     if (f->n > 0)
         qsort(f->items, f->n, sizeof(*f->items), compare);
     for (uint32_t i = 0; array && i < f->n; i++) {

@@ -22,6 +22,7 @@ enum subject {
 struct finding {
     const struct rule *rule;
     uint64_t subject;
+    int32_t line, column;
     uint32_t node;
     uint8_t kind; /* enum subject */
     bool is_error;

@@ -812,7 +812,7 @@ int guest_run_bare(const char *code)
     PyObject *source = PyUnicode_FromString(code), *value = NULL;
 
     g.names = PyDict_New();
-    if (source && g.names &&
+    if (source && g.names && check_prepare() == 0 && /* which every guest inherits too */
         PyDict_SetItemString(g.names, "__builtins__", PyEval_GetBuiltins()) == 0 &&
         compile_program(&g, source) == 0)
         value = run_pieces(&g);

@@ -13,6 +13,7 @@ enum {
 };
 
 #define FLOW_ELEMENT 0x80000000u
+#define FREE_NONE    UINT32_MAX
 
 static uint32_t hold_value(enum hold kind, uint32_t what)
 {
@@ -131,7 +132,7 @@ static bool binding_hold(struct holds *h, struct binding *b, uint32_t value)
 
 static bool is_text(const struct node *node)
 {
-    return node->kind == K_Constant && PyUnicode_Check(node->py);
+    return node->kind == K_Constant && PyUnicode_Check(node->value);
 }
 
 PyObject *folded_text(const struct holds *h, uint32_t node)
@@ -158,23 +159,26 @@ PyObject *folded_text(const struct holds *h, uint32_t node)
 
 /* ---- expressions ---- */
 
-static uint32_t hold_name(struct holds *h, const struct node *node)
+/* Only a name that is a builtin's, or a module's, need be asked whether it is bound for certain. */
+static void settle_free(struct holds *h, struct node *node)
+{
+    uint32_t path = free_path(h, node->name);
+
+    if (node->binding && (!path || !h->paths[path].is_builtin || scope_is_certain(h->s, node)))
+        node->is_free = false;
+}
+
+static uint32_t hold_name(struct holds *h, struct node *node)
 {
     struct set set = { .n = 0 };
 
     set_add_binding(h, &set, node->binding);
     set_add_binding(h, &set, node->outer);
     if (node->is_free) {
-        uint32_t path = 0;
+        uint32_t path = free_path(h, node->name);
 
-        if (is_builtin(h, node->name)) {
-            path = path_module(h, "builtins");
-            path = path ? path_child(h, path, node->name) : 0;
-        } else if (!node->binding && rules_know_module(h->rules, name_text(h->t, node->name)) &&
-                   !rules_give_name(h->rules, name_text(h->t, node->name))) {
-            path = path_module(h, name_text(h->t, node->name));
-        }
-        set_add(h, &set, path ? hold_value(HOLD_PATH, path) : 0);
+        if (path)
+            set_add(h, &set, hold_value(HOLD_PATH, path));
     }
     return set_value(h, &set);
 }
@@ -190,6 +194,7 @@ static uint32_t hold_attribute(struct holds *h, const struct node *node)
         if (hold_kind(value) == HOLD_PATH) {
             uint32_t path = path_child(h, hold_what(value), node->name);
             h->is_broken |= path == 0;
+            h->paths[path].is_read = true;
             set_add(h, &set, hold_value(HOLD_PATH, path));
         } else if (hold_kind(value) == HOLD_UNSURE) {
             set_add(h, &set, value);
@@ -229,18 +234,18 @@ static uint32_t attribute_by_text(struct holds *h, uint32_t base, uint32_t node)
 static uint32_t hold_call(struct holds *h, const struct node *node)
 {
     uint32_t func = node->first, callee = hold_one(h, func);
-    uint32_t args = tree_count(h->t, node, F_args), path;
+    enum special special;
 
     if (hold_kind(callee) == HOLD_CLASS)
         return hold_value(HOLD_INSTANCE, hold_what(callee));
-    path = hold_path(h, func);
-    if (path == 0 || args == 0)
+    special = path_special(h, hold_path(h, func));
+    if (special == SPECIAL_NONE || node->count < 2 || h->t->nodes[func + 1].role != F_args)
         return 0;
-    if (path_is(h, path, "__import__") || path_is(h, path, "importlib.import_module"))
+    if (special == SPECIAL_IMPORT)
         return module_by_text(h, func + 1);
-    if (args >= 2 && path_is(h, path, "getattr"))
+    if (special == SPECIAL_GETATTR && tree_count(h->t, node, F_args) >= 2)
         return attribute_by_text(h, func + 1, func + 2);
-    if (path_is(h, path, "collections.namedtuple") || path_is(h, path, "typing.NamedTuple"))
+    if (special == SPECIAL_RECORD)
         return hold_value(HOLD_RECORD, node_index(h->t, node));
     return 0;
 }
@@ -258,9 +263,8 @@ static void set_add_elements(const struct holds *h, struct set *set, const struc
 static uint32_t hold_subscript(struct holds *h, const struct node *node)
 {
     struct set set = { .n = 0 };
-    uint32_t path = hold_path(h, node->first);
 
-    if (path && path_is(h, path, "sys.modules") && node->count == 2)
+    if (path_special(h, hold_path(h, node->first)) == SPECIAL_MODULES && node->count == 2)
         return module_by_text(h, node->first + 1);
     set_add_elements(h, &set, &h->t->nodes[node->first]);
     return set_value(h, &set);
@@ -278,7 +282,7 @@ static uint32_t hold_union(struct holds *h, const struct node *node)
 
 static uint32_t hold_node(struct holds *h, uint32_t i)
 {
-    const struct node *node = &h->t->nodes[i];
+    struct node *node = &h->t->nodes[i];
 
     switch (node->kind) {
     case K_Name:
@@ -296,8 +300,6 @@ static uint32_t hold_node(struct holds *h, uint32_t i)
         return h->of[node->first + node->count - 1];
     case K_Starred:
         return h->of[node->first];
-    case K_Constant:
-        return hold_value(HOLD_TEXT, i);
     default:
         return 0;
     }
@@ -308,8 +310,6 @@ static bool has_value(const struct node *node)
     switch (node->kind) {
     case K_Name:
         return node->mark == K_Load;
-    case K_Constant:
-        return PyUnicode_Check(node->py);
     case K_Attribute:
     case K_Call:
     case K_Subscript:
@@ -560,32 +560,62 @@ static int seed(struct holds *h)
             if (b)
                 (void)binding_hold(h, b, hold_value(HOLD_CLASS, i));
         }
-        if (has_value(node))
+        if (node->kind == K_Constant && PyUnicode_Check(node->value))
+            h->of[i] = hold_value(HOLD_TEXT, i);
+        else if (has_value(node))
             h->work[h->work_n++] = i;
     }
     if (has_star)
         scopes_resolve(h->s, h->t);
+    for (uint32_t i = 0; i < h->work_n; i++) {
+        struct node *node = &h->t->nodes[h->work[i]];
+        if (node->kind == K_Name && node->is_free)
+            settle_free(h, node);
+    }
     return h->is_broken ? -1 : 0;
 }
 
 /* ---- all of it ---- */
 
+static uint32_t look_up_free(struct holds *h, uint32_t name)
+{
+    const char *text = name_text(h->t, name);
+    uint32_t path = 0;
+
+    if (PyDict_GetItemString(h->builtins, text)) {
+        path = path_module(h, "builtins");
+        path = path ? path_child(h, path, name) : 0;
+        h->is_broken |= path == 0;
+    } else if (rules_know_module(h->rules, text) && !rules_give_name(h->rules, text)) {
+        path = path_module(h, text);
+        h->is_broken |= path == 0;
+    }
+    return path;
+}
+
+uint32_t free_path(struct holds *h, uint32_t name)
+{
+    if (name >= h->free_cap) {
+        uint32_t old = h->free_cap;
+
+        if (array_grow(&h->free, &h->free_cap, name + 1, sizeof(*h->free)) < 0) {
+            h->is_broken = true;
+            return 0;
+        }
+        memset(h->free + old, 0, (h->free_cap - old) * sizeof(*h->free));
+    }
+    if (h->free[name] == 0) {
+        uint32_t path = look_up_free(h, name);
+        h->free[name] = path ? path : FREE_NONE;
+    }
+    return h->free[name] == FREE_NONE ? 0 : h->free[name];
+}
+
 bool is_builtin(struct holds *h, uint32_t name)
 {
-    if (name >= h->builtin_cap) {
-        uint32_t old = h->builtin_cap;
+    uint32_t path = free_path(h, name);
 
-        if (array_grow(&h->builtin, &h->builtin_cap, name + 1, 1) < 0) {
-            h->is_broken = true;
-            return false;
-        }
-        memset(h->builtin + old, 0, h->builtin_cap - old);
-    }
-    if (h->builtin[name] == 0) {
-        h->builtin[name] = PyDict_GetItemString(h->builtins, name_text(h->t, name)) ? 1 : 2;
-        PyErr_Clear();
-    }
-    return h->builtin[name] == 1;
+    return path && h->paths[path].is_builtin;
 }
 
 int holds_init(struct holds *h, struct tree *t, struct scopes *s, const struct rules *rules)
@@ -623,6 +653,6 @@ void holds_done(struct holds *h)
     free(h->flows);
     free(h->lists);
     free(h->many);
-    free(h->builtin);
+    free(h->free);
     *h = (struct holds){ .t = NULL };
 }

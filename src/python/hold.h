@@ -9,6 +9,32 @@
 #include "python/rules.h"
 #include "python/scope.h"
 
+/* Members of modules, and builtins, that some rule knows. */
+enum special {
+    SPECIAL_NONE,
+    SPECIAL_TYPE,
+    SPECIAL_STR,
+    SPECIAL_OBJECT,
+    SPECIAL_SUPER,
+    SPECIAL_RANGE,
+    SPECIAL_MAKE_BYTES, /* bytes, bytearray */
+    SPECIAL_GETATTR,
+    SPECIAL_ATTRIBUTE_FN, /* its kind: setattr, delattr, hasattr */
+    SPECIAL_IMPORT,       /* __import__, importlib.import_module */
+    SPECIAL_MODULES,      /* sys.modules */
+    SPECIAL_WRAPS,
+    SPECIAL_UPDATE_WRAPPER,
+    SPECIAL_DISPATCH,
+    SPECIAL_DATACLASS,
+    SPECIAL_FIELDS, /* gives the fields of a dataclass */
+    SPECIAL_FIELD,  /* makes one */
+    SPECIAL_ATTRGETTER,
+    SPECIAL_ENVIRON,
+    SPECIAL_RECORD, /* namedtuple() */
+    SPECIAL_ABC_META,
+    SPECIAL_URL_TEXT /* urllib.parse, urllib.error */
+};
+
 /* A dotted name that starts at a module: os, os.path, os.path.join. */
 struct path {
     uint32_t parent; /* 0 for a top-level module */
@@ -19,6 +45,8 @@ struct path {
     bool is_module;  /* a module, for certain */
     bool is_builtin; /* one of `builtins` */
     bool is_missing; /* its module is loaded and lacks it */
+    bool is_read;    /* some attribute stands for it, rather than an import */
+    uint8_t special; /* enum special */
 };
 
 enum hold {
@@ -54,8 +82,8 @@ struct holds {
     uint32_t list_n, list_cap;
     uint32_t *many; /* a length and as many values, again and again */
     uint32_t many_n, many_cap;
-    uint8_t *builtin; /* by name: 0 not looked up, 1 is one, 2 is none */
-    uint32_t builtin_cap;
+    uint32_t *free; /* by name: the path of what nobody binds, FREE_NONE, or 0 before it was asked */
+    uint32_t free_cap;
     bool is_broken; /* memory ran out: there is a Python exception */
 };
 
@@ -82,8 +110,10 @@ uint32_t hold_one(const struct holds *h, uint32_t node);
 /* The path that a node may hold, among other things perhaps; 0 when none. */
 uint32_t hold_path(const struct holds *h, uint32_t node);
 
-/* Is it the path with this text? */
-bool path_is(const struct holds *h, uint32_t path, const char *dotted);
+static inline enum special path_special(const struct holds *h, uint32_t path)
+{
+    return path ? (enum special)h->paths[path].special : SPECIAL_NONE;
+}
 
 /* Its text, cut to the size of the buffer. */
 const char *path_text(const struct holds *h, uint32_t path, char *buf, size_t size);
@@ -96,6 +126,10 @@ uint32_t path_child(struct holds *h, uint32_t parent, uint32_t name);
 
 /* Is this the name of a module of the standard library? */
 bool is_standard_module(const struct holds *h, const char *name);
+
+/* The path of a name that the program does not bind: a builtin, or a module that the rules know;
+ * 0 when it is neither. */
+uint32_t free_path(struct holds *h, uint32_t name);
 
 /* Is it one of the interpreter's builtins? */
 bool is_builtin(struct holds *h, uint32_t name);

@@ -66,6 +66,11 @@ static const struct table {
       "subprocess base_subprocess unix_events windows_events windows_utils streams sslproto "
       "selector_events proactor_events base_events events staggered trsock transports",
       &process_or_socket },
+    { "asyncio",
+      "base_futures base_tasks constants coroutines format_helpers futures graph log mixins "
+      "protocols runners taskgroups tasks threads timeouts tools",
+      &module_attribute },
+    { "pathlib", "attrgetter methodcaller", &evaluates_text },
     { "typing", "get_type_hints ForwardRef evaluate_forward_ref", &evaluates_text },
     { "annotationlib", "get_annotations call_annotate_function ForwardRef", &evaluates_text },
     { "dataclasses", "make_dataclass", &evaluates_text },
@@ -138,14 +143,18 @@ static bool may_be_module(const struct checker *c, const struct path *p)
 {
     const char *name = name_text(&c->t, p->name), *root = name_text(&c->t, c->h.paths[p->root].name);
     const struct path *parent = &c->h.paths[p->parent];
+    const char *above = name_text(&c->t, parent->name);
 
     if (p->live || parent->live)
         return false;
     if (!is_standard_module(&c->h, root))
         return words(c, p->name) & WORD_MODULE;
-    if (strcmp(name, name_text(&c->t, parent->name)) == 0) /* random.random, and its kind */
+    if (strcmp(name, above) == 0) /* random.random, and its kind */
         return false;
     if (strcmp(root, "datetime") == 0 && strcmp(name, "time") == 0)
+        return false;
+    /* What hangs on a class is no module; asyncio.log may be one, and have others. */
+    if (!parent->is_module && (parent->depth != 1 || (above[0] >= 'A' && above[0] <= 'Z')))
         return false;
     return is_standard_module(&c->h, name);
 }
@@ -197,8 +206,10 @@ static const struct rule *strict_refusal(const struct checker *c, uint32_t path)
     const struct path *p = &c->h.paths[path], *parent = &c->h.paths[p->parent];
     const struct rule *rule;
 
-    if (!parent->is_module)
-        return environ_refusal(c, p);
+    if (!parent->is_module) {
+        rule = environ_refusal(c, p);
+        return rule || !may_be_module(c, p) ? rule : &module_attribute;
+    }
     if (words(c, p->name) & (WORD_PRIVATE | WORD_DUNDER) && !(words(c, p->name) & WORD_MODULE_READ))
         return &private_name;
     rule = table_refusal(c, p);
@@ -224,53 +235,31 @@ static const struct rule *path_refusal(const struct checker *c, uint32_t path)
     return strict_refusal(c, path);
 }
 
-static enum special path_special(const struct checker *c, uint32_t path)
+/* Field objects, elsewhere than as the default in a class body. dataclass() builds text from what
+ * they say, so they must not be written to. */
+static bool gives_fields(const struct checker *c, uint32_t i)
 {
-    static const struct {
-        const char *text;
-        enum special special;
-    } specials[] = {
-        { "type", SPECIAL_TYPE },
-        { "str", SPECIAL_STR },
-        { "getattr", SPECIAL_ATTRIBUTE_FN },
-        { "setattr", SPECIAL_ATTRIBUTE_FN },
-        { "delattr", SPECIAL_ATTRIBUTE_FN },
-        { "hasattr", SPECIAL_ATTRIBUTE_FN },
-        { "functools.wraps", SPECIAL_WRAPS },
-        { "functools.update_wrapper", SPECIAL_UPDATE_WRAPPER },
-        { "functools.singledispatch", SPECIAL_DISPATCH },
-        { "functools.singledispatchmethod", SPECIAL_DISPATCH },
-        { "dataclasses.dataclass", SPECIAL_DATACLASS },
-        { "operator.attrgetter", SPECIAL_ATTRGETTER },
-        { "operator.methodcaller", SPECIAL_ATTRGETTER },
-        { "os.environ", SPECIAL_ENVIRON },
-        { "collections.namedtuple", SPECIAL_RECORD },
-        { "typing.NamedTuple", SPECIAL_RECORD },
-    };
+    const struct node *node = &c->t.nodes[i], *call = node_parent(&c->t, node);
+    uint32_t path;
 
-    if (c->h.paths[path].depth != 1)
-        return SPECIAL_NONE;
-    for (size_t i = 0; i < ARRAY_LEN(specials); i++)
-        if (path_is(&c->h, path, specials[i].text))
-            return specials[i].special;
-    return SPECIAL_NONE;
-}
-
-/* Whether the module has such an attribute will only be seen when it runs. */
-static bool is_unsure(const struct checker *c, uint32_t attribute)
-{
-    uint32_t path = hold_path(&c->h, attribute);
-
-    return path != 0 && c->h.paths[path].depth > 0 && !c->h.paths[path].live &&
-           c->h.paths[c->h.paths[path].parent].is_module;
+    if (node->kind != K_Attribute && (node->kind != K_Name || node->mark != K_Load))
+        return false;
+    path = hold_path(&c->h, i);
+    if (path_special(&c->h, path) == SPECIAL_FIELDS)
+        return true;
+    return path_special(&c->h, path) == SPECIAL_FIELD &&
+           !(call->kind == K_Call && node->role == F_func && call->role == F_value &&
+             node_parent(&c->t, call)->kind == K_AnnAssign &&
+             c->t.scopes[call->scope].kind == SCOPE_CLASS);
 }
 
 int members_judge(struct checker *c)
 {
+    bool has_fields = false;
+
     c->path_n = c->h.path_n;
     c->refusal = calloc(c->path_n + 1, sizeof(*c->refusal));
-    c->special = calloc(c->path_n + 1, sizeof(*c->special));
-    if (!c->refusal || !c->special) {
+    if (!c->refusal) {
         PyErr_NoMemory();
         return -1;
     }
@@ -278,13 +267,15 @@ int members_judge(struct checker *c)
         const struct path *p = &c->h.paths[i];
 
         c->refusal[i] = path_refusal(c, i);
-        c->special[i] = (uint8_t)path_special(c, i);
-        c->has_dispatch |= c->special[i] == SPECIAL_DISPATCH;
+        c->has_dispatch |= p->special == SPECIAL_DISPATCH;
+        has_fields |= p->special == SPECIAL_FIELDS || p->special == SPECIAL_FIELD;
+        /* Whether the module has such an attribute will only be seen when it runs. */
+        c->is_unsure |= p->is_read && !p->live && c->h.paths[p->parent].is_module;
         c->has_asyncio |= p->depth == 0 && is_named(c, p, "asyncio");
         c->has_pathlib |= p->depth == 0 && is_named(c, p, "pathlib");
     }
-    for (uint32_t i = c->t.own_from; i < c->t.n; i++)
-        c->is_unsure |= c->t.nodes[i].kind == K_Attribute && is_unsure(c, i);
+    for (uint32_t i = c->t.own_from; has_fields && i < c->t.n; i++)
+        c->has_fields |= gives_fields(c, i);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/own.h"
 #include "python/hold.h"
 #include "python/words.h"
 
@@ -78,7 +79,7 @@ bool is_standard_module(const struct holds *h, const char *name)
     int r;
 
     if (!h->standard)
-        return words_of(name, strlen(name)) & WORD_MODULE;
+        return words_of(name, strlen(name)) & WORD_STANDARD;
     text = PyUnicode_FromString(name);
     r = text ? PySequence_Contains(h->standard, text) : 0;
     Py_XDECREF(text);
@@ -100,6 +101,51 @@ static void find_live(struct holds *h, struct path *p)
     p->is_missing = !p->live && !dict_get(dict, "__getattr__");
 }
 
+static enum special special_of(const struct holds *h, const struct path *p)
+{
+    static const struct {
+        const char *root, *name;
+        enum special special;
+    } specials[] = {
+        { "builtins", "type", SPECIAL_TYPE },
+        { "builtins", "str", SPECIAL_STR },
+        { "builtins", "object", SPECIAL_OBJECT },
+        { "builtins", "super", SPECIAL_SUPER },
+        { "builtins", "range", SPECIAL_RANGE },
+        { "builtins", "bytes", SPECIAL_MAKE_BYTES },
+        { "builtins", "bytearray", SPECIAL_MAKE_BYTES },
+        { "builtins", "getattr", SPECIAL_GETATTR },
+        { "builtins", "setattr", SPECIAL_ATTRIBUTE_FN },
+        { "builtins", "delattr", SPECIAL_ATTRIBUTE_FN },
+        { "builtins", "hasattr", SPECIAL_ATTRIBUTE_FN },
+        { "builtins", "__import__", SPECIAL_IMPORT },
+        { "importlib", "import_module", SPECIAL_IMPORT },
+        { "sys", "modules", SPECIAL_MODULES },
+        { "functools", "wraps", SPECIAL_WRAPS },
+        { "functools", "update_wrapper", SPECIAL_UPDATE_WRAPPER },
+        { "functools", "singledispatch", SPECIAL_DISPATCH },
+        { "functools", "singledispatchmethod", SPECIAL_DISPATCH },
+        { "dataclasses", "dataclass", SPECIAL_DATACLASS },
+        { "dataclasses", "fields", SPECIAL_FIELDS },
+        { "dataclasses", "Field", SPECIAL_FIELDS },
+        { "dataclasses", "field", SPECIAL_FIELD },
+        { "operator", "attrgetter", SPECIAL_ATTRGETTER },
+        { "operator", "methodcaller", SPECIAL_ATTRGETTER },
+        { "os", "environ", SPECIAL_ENVIRON },
+        { "collections", "namedtuple", SPECIAL_RECORD },
+        { "typing", "NamedTuple", SPECIAL_RECORD },
+        { "abc", "ABCMeta", SPECIAL_ABC_META },
+        { "urllib", "parse", SPECIAL_URL_TEXT },
+        { "urllib", "error", SPECIAL_URL_TEXT },
+    };
+    const char *root = name_text(h->t, h->paths[p->root].name), *name = name_text(h->t, p->name);
+
+    for (size_t i = 0; p->depth == 1 && i < ARRAY_LEN(specials); i++)
+        if (strcmp(specials[i].name, name) == 0 && strcmp(specials[i].root, root) == 0)
+            return specials[i].special;
+    return SPECIAL_NONE;
+}
+
 uint32_t path_child(struct holds *h, uint32_t parent, uint32_t name)
 {
     bool is_new;
@@ -107,6 +153,7 @@ uint32_t path_child(struct holds *h, uint32_t parent, uint32_t name)
 
     if (i != 0 && is_new) {
         h->paths[i].is_builtin = h->paths[parent].is_builtin;
+        h->paths[i].special = (uint8_t)special_of(h, &h->paths[i]);
         if (h->paths[parent].is_module)
             find_live(h, &h->paths[i]);
     }
@@ -187,12 +234,4 @@ const char *path_text(const struct holds *h, uint32_t path, char *buf, size_t si
         memcpy(buf + at, text, len);
     }
     return buf + at;
-}
-
-bool path_is(const struct holds *h, uint32_t path, const char *dotted)
-{
-    char buf[128];
-
-    return path != 0 && h->paths[path].depth < 8 &&
-           strcmp(path_text(h, path, buf, sizeof(buf)), dotted) == 0;
 }

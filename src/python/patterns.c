@@ -127,7 +127,7 @@ static const struct rule *path_sign(const struct checker *c, uint32_t path)
     const char *name = name_text(&c->t, p->name), *root;
 
     if (p->depth == 2 && p->is_builtin && strcmp(name, "fromhex") == 0 &&
-        (path_is(&c->h, p->parent, "bytes") || path_is(&c->h, p->parent, "bytearray")))
+        path_special(&c->h, p->parent) == SPECIAL_MAKE_BYTES)
         return &obfuscation;
     if (p->depth == 0)
         return NULL;
@@ -205,7 +205,7 @@ static void scan_module(struct scan *s, uint32_t node, uint32_t path)
         return;
     /* These read and write addresses, and open no connection. */
     for (uint32_t p = path; p != 0; p = s->c->h.paths[p].parent)
-        if (path_is(&s->c->h, p, "urllib.parse") || path_is(&s->c->h, p, "urllib.error"))
+        if (path_special(&s->c->h, p) == SPECIAL_URL_TEXT)
             return;
     report(s, rule, node, SUBJECT_PATH, path, !s->seen[path]);
     s->seen[path] = 1;
@@ -227,7 +227,7 @@ static void scan_alias(struct scan *s, uint32_t i)
         return;
     if (from->kind == K_ImportFrom) {
         scan_path(s, i, path);
-        if (!path_is(&s->c->h, path, "urllib.parse") && !path_is(&s->c->h, path, "urllib.error"))
+        if (path_special(&s->c->h, path) != SPECIAL_URL_TEXT)
             path = s->c->h.paths[path].parent;
     }
     scan_module(s, i, path);
@@ -239,7 +239,7 @@ static void scan_call(struct scan *s, uint32_t i)
     const struct node *call = &s->c->t.nodes[i];
     uint32_t callee = hold_path(&s->c->h, call->first), base;
 
-    if (!callee || !path_is(&s->c->h, callee, "getattr") ||
+    if (path_special(&s->c->h, callee) != SPECIAL_GETATTR ||
         tree_count(&s->c->t, call, F_args) < 2)
         return;
     base = hold_path(&s->c->h, call->first + 1);
@@ -331,14 +331,14 @@ static bool constant_number(const struct node *node, int64_t *ret)
 
     if (node->kind != K_Constant)
         return false;
-    if (PyFloat_Check(node->py)) {
-        double d = PyFloat_AsDouble(node->py);
+    if (PyFloat_Check(node->value)) {
+        double d = PyFloat_AsDouble(node->value);
         *ret = d > -9e15 && d < 9e15 ? (int64_t)d : INT64_MAX;
         return true;
     }
-    if (!PyLong_Check(node->py))
+    if (!PyLong_Check(node->value))
         return false;
-    *ret = PyLong_AsLongLongAndOverflow(node->py, &overflow);
+    *ret = PyLong_AsLongLongAndOverflow(node->value, &overflow);
     PyErr_Clear();
     if (overflow)
         *ret = overflow > 0 ? INT64_MAX : INT64_MIN;
@@ -392,7 +392,7 @@ static void scan_range(struct scan *s, uint32_t iter)
         return;
     path = hold_path(&c->h, call->first);
     args = tree_count(&c->t, call, F_args);
-    if (!path || !path_is(&c->h, path, "range") || args < 1 || args > 3 ||
+    if (path_special(&c->h, path) != SPECIAL_RANGE || args < 1 || args > 3 ||
         !fold_number(c, call->first + 1, &first))
         return;
     if (args == 1)
@@ -414,10 +414,10 @@ static int64_t literal_size(const struct node *node)
 {
     if (node->kind == K_List || node->kind == K_Tuple)
         return node->count;
-    if (node->kind == K_Constant && PyUnicode_Check(node->py))
-        return PyUnicode_GetLength(node->py);
-    if (node->kind == K_Constant && PyBytes_Check(node->py))
-        return PyBytes_Size(node->py);
+    if (node->kind == K_Constant && PyUnicode_Check(node->value))
+        return PyUnicode_GetLength(node->value);
+    if (node->kind == K_Constant && PyBytes_Check(node->value))
+        return PyBytes_Size(node->value);
     return 0;
 }
 
@@ -452,7 +452,7 @@ static bool is_always_true(const struct checker *c, uint32_t test)
     }
     if (node->kind != K_Constant)
         return false;
-    return (PyObject_IsTrue(node->py) == 1) != is_negated;
+    return (PyObject_IsTrue(node->value) == 1) != is_negated;
 }
 
 /* ---- texts ---- */
@@ -523,18 +523,19 @@ static const struct rule *text_sign(const char *text)
 static void scan_text(struct scan *s, uint32_t i)
 {
     const struct node *node = &s->c->t.nodes[i];
-    bool is_text = PyUnicode_Check(node->py);
-    char *lower;
+    bool is_text = PyUnicode_Check(node->value);
+    char small[512], *lower = small;
     PyObject *bytes;
     size_t len;
 
-    if ((!is_text && !PyBytes_Check(node->py)) ||
-        (is_text ? PyUnicode_GetLength(node->py) : PyBytes_Size(node->py)) < 5)
+    if ((!is_text && !PyBytes_Check(node->value)) ||
+        (is_text ? PyUnicode_GetLength(node->value) : PyBytes_Size(node->value)) < 5)
         return;
     bytes = constant_bytes(node);
     len = bytes ? (size_t)PyBytes_Size(bytes) : 0;
     len = len < SCAN_MAX ? len : SCAN_MAX;
-    lower = malloc(len + 1);
+    if (len >= sizeof(small))
+        lower = malloc(len + 1);
     if (lower && bytes) {
         const char *from = PyBytes_AsString(bytes);
         for (size_t at = 0; at < len; at++) {
@@ -546,7 +547,8 @@ static void scan_text(struct scan *s, uint32_t i)
         if (rule)
             report(s, rule, i, SUBJECT_NAME, 0, true);
     }
-    free(lower);
+    if (lower != small)
+        free(lower);
     Py_XDECREF(bytes);
 }
 

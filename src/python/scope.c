@@ -125,7 +125,9 @@ static bool is_before(const struct tree *t, const struct node *a, const struct n
 
     if (is_prelude != (node_index(t, b) < t->own_from))
         return is_prelude;
-    return a->end_line < b->line || (a->end_line == b->line && a->end_column <= b->column);
+    struct place end = node_end(t, a), begin = node_place(t, b);
+
+    return end.line < begin.line || (end.line == begin.line && end.column <= begin.column);
 }
 
 static int bind_node(struct scopes *s, const struct node *node, uint32_t name, uint32_t bind)
@@ -217,17 +219,23 @@ static bool is_in_body(const struct tree *t, const struct node *function, uint32
     return scope != 0;
 }
 
-/* Is the module's or the class's own name certainly there when this node runs? */
 static bool is_certain(const struct tree *t, const struct binding *b, const struct node *node)
 {
     const struct node *statement;
 
-    if (b->statement == 0 || b->bind & BIND_DELETED)
+    if (!b || b->statement == 0 || b->bind & BIND_DELETED)
         return false;
     statement = &t->nodes[b->statement - 1];
     return is_before(t, statement, node) || is_in_body(t, statement, node->scope);
 }
 
+bool scope_is_certain(const struct scopes *s, const struct node *node)
+{
+    return is_certain(s->t, binding_of(s, node), node) ||
+           (node->outer && is_certain(s->t, &s->bindings[node->outer - 1], node));
+}
+
+/* A name of a function's is never a builtin; that of a class may be the outer one, or that. */
 static void resolve(const struct scopes *s, struct node *node)
 {
     const struct scope *scopes = s->t->scopes;
@@ -248,8 +256,8 @@ static void resolve(const struct scopes *s, struct node *node)
         if (b && !(b->bind & (BIND_NONLOCAL | BIND_GLOBAL))) {
             *to = (uint32_t)(b - s->bindings) + 1;
             to = &node->outer;
-            node->is_free = scopes[at].kind != SCOPE_FUNCTION && !is_certain(s->t, b, node);
-            if (scopes[at].kind != SCOPE_CLASS || !node->is_free)
+            node->is_free = scopes[at].kind != SCOPE_FUNCTION;
+            if (scopes[at].kind != SCOPE_CLASS)
                 return;
         }
         if (at == 0)

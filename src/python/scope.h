@@ -48,6 +48,10 @@ struct binding *scope_bind(struct scopes *s, uint32_t scope, uint32_t name, uint
 /* Resolve the names that are read, again after scope_bind(). */
 void scopes_resolve(struct scopes *s, struct tree *t);
 
+/* Is a name of the module's or of a class's certainly bound when this node reads it? Until asked,
+ * node.is_free says that it may not be. */
+bool scope_is_certain(const struct scopes *s, const struct node *node);
+
 /* The scope that a name bound in `scope` goes to: after `global`, `nonlocal`, and for a walrus in a
  * comprehension. */
 uint32_t scope_of_store(const struct scopes *s, uint32_t scope, uint32_t name, bool is_walrus);

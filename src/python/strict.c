@@ -50,6 +50,9 @@ static const struct rule attribute_text = { "attribute-names",
                                             "read ordinary attributes, by a literal name", 0, 0 };
 static const struct rule environ_change = { "environ-change", "{} would be changed",
                                             "os.environ may only be read", 0, 0 };
+static const struct rule environ_use = { "environ-change",
+                                         "{} goes where it could be changed",
+                                         "hand on a copy, dict({}), or the values themselves", 0, 0 };
 static const struct rule key_use = { "dunder-key", "the key {} reaches into the interpreter",
                                      "use a key of your own", 0, 0 };
 static const struct rule unknown_syntax = {
@@ -146,9 +149,41 @@ static bool is_getter_call(struct checker *c, uint32_t i)
     return true;
 }
 
+/* Read in place, copied by a builtin, or given a name that is followed: nothing else can change
+ * it. */
+static bool is_environ_use(const struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i], *parent = node_parent(&c->t, node);
+    uint32_t callee;
+
+    if (parent->kind == K_keyword && !parent->name)
+        parent = node_parent(&c->t, parent);
+    switch (parent->kind) {
+    case K_Attribute:
+    case K_Compare:
+    case K_Dict:
+    case K_FormattedValue:
+    case K_Expr:
+        return true;
+    case K_Subscript:
+    case K_Assign:
+    case K_AnnAssign:
+    case K_NamedExpr:
+        return node->role == F_value;
+    case K_For:
+    case K_comprehension:
+        return node->role == F_iter;
+    case K_Call:
+        callee = hold_path(&c->h, parent->first);
+        return callee && c->h.paths[callee].is_builtin;
+    default:
+        return false;
+    }
+}
+
 static void check_special(struct checker *c, uint32_t i, uint32_t path)
 {
-    switch ((enum special)c->special[path]) {
+    switch ((int)path_special(&c->h, path)) {
     case SPECIAL_TYPE:
         if (!is_type_use(c, i))
             report_path(c, &type_use, i, path);
@@ -165,6 +200,7 @@ static void check_special(struct checker *c, uint32_t i, uint32_t path)
         if (!decorates_plain_class(c, i))
             report_path(c, &dataclass_use, i, path);
         break;
+    case SPECIAL_GETATTR:
     case SPECIAL_ATTRIBUTE_FN:
         if (!is_attribute_call(c, i))
             report_path(c, &attribute_text, i, path);
@@ -173,11 +209,11 @@ static void check_special(struct checker *c, uint32_t i, uint32_t path)
         if (!is_getter_call(c, i))
             report_path(c, &attribute_text, i, path);
         break;
-    case SPECIAL_NONE:
-    case SPECIAL_STR:
-    case SPECIAL_DISPATCH:
     case SPECIAL_ENVIRON:
-    case SPECIAL_RECORD:
+        if (!is_environ_use(c, i))
+            report_path(c, &environ_use, i, path);
+        break;
+    default:
         break;
     }
 }
@@ -204,7 +240,7 @@ static void check_held(struct checker *c, uint32_t i, uint32_t value)
     p = &c->h.paths[path];
     if (p->is_module && !is_base_of_attribute(c, i))
         report_path(c, &module_escape, i, path);
-    else if (c->special[path])
+    else if (path_special(&c->h, path))
         check_special(c, i, path);
 }
 
@@ -260,11 +296,28 @@ static void check_name_load(struct checker *c, uint32_t i)
     }
 }
 
+/* What `x |= y` changes, where x is a name. */
+static uint32_t augmented_path(const struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i];
+    const struct binding *b;
+
+    if (node->kind != K_Name || node_parent(&c->t, node)->kind != K_AugAssign)
+        return 0;
+    b = scope_find(&c->s, scope_of_store(&c->s, node->scope, node->name, false), node->name);
+    for (uint32_t at = b ? b->holds : 0; at != 0; at = c->h.lists[at].next)
+        if (hold_kind(c->h.lists[at].value) == HOLD_PATH)
+            return hold_what(c->h.lists[at].value);
+    return 0;
+}
+
 static void check_name_store(struct checker *c, uint32_t i, uint32_t name)
 {
-    uint32_t w = words(c, name);
+    uint32_t w = words(c, name), path = augmented_path(c, i);
     bool is_class = c->t.scopes[c->t.nodes[i].scope].kind == SCOPE_CLASS;
 
+    if (path && path_special(&c->h, path) == SPECIAL_ENVIRON)
+        report_path(c, &environ_change, i, path);
     if (w & WORD_DUNDER && !(w & (WORD_DUNDER_NAME | WORD_DUNDER_DEFINE)))
         finding_add(&c->f, &dunder_name, i, SUBJECT_NAME, name, true);
     else if (is_class && w & WORD_INTERNAL)
@@ -318,7 +371,7 @@ static void check_subscript(struct checker *c, uint32_t i)
     uint32_t path = hold_path(&c->h, node->first), name;
     PyObject *bytes;
 
-    if (path && c->special[path] == SPECIAL_ENVIRON && node->mark != K_Load)
+    if (path && path_special(&c->h, path) == SPECIAL_ENVIRON && node->mark != K_Load)
         report_path(c, &environ_change, i, path);
     if (node->count < 2 || c->t.nodes[node->first + 1].kind != K_Constant)
         return;

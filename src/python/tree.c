@@ -7,6 +7,7 @@
 
 enum {
     SLOTS = 512,        /* a power of two, well above KIND_COUNT and FIELD_COUNT */
+    TEXT_BLOCK = 8 << 10,
     NODES_MAX = 1 << 23 /* more than the longest program that is read can have */
 };
 
@@ -18,8 +19,15 @@ struct slot {
 };
 
 static struct slot kinds[SLOTS], fields[SLOTS];
-static PyObject *ast_class, *dict_name;
+static PyObject *ast_class, *place_names[4]; /* lineno, col_offset, end_lineno, end_col_offset */
 static bool is_prepared;
+
+/* The parser's trees name a node's position after its fields; an interpreter for which that is not
+ * so is asked for everything. */
+static bool has_places_last;
+
+/* Part of the stable ABI since 3.10, and there before. */
+PyAPI_FUNC(PyObject *) PyObject_GenericGetDict(PyObject *object, void *context);
 
 static uint32_t pointer_hash(const void *p)
 {
@@ -62,6 +70,33 @@ static int prepare_kinds(PyObject *module)
     return ast_class ? 0 : -1;
 }
 
+/* Is the position behind all fields of a node, and of those in it? A name's `ctx` and a call's
+ * `keywords` are the last of theirs. */
+static bool are_places_last(void)
+{
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    PyObject *tree =
+        builtins ? PyObject_CallMethod(builtins, "compile", "sssi", "f(x)", "", "eval", 0x400) : NULL;
+    PyObject *call = tree ? PyObject_GetAttrString(tree, "body") : NULL;
+    PyObject *dict = call ? PyObject_GenericGetDict(call, NULL) : NULL, *key, *value;
+    Py_ssize_t at = 0;
+    uint32_t place = 0, last = 0, n = 0;
+
+    while (dict && PyDict_Next(dict, &at, &key, &value)) {
+        uint32_t field = slot_get(fields, key);
+        n++;
+        if (field == F_lineno)
+            place = n;
+        else if (field < F_lineno || field > F_end_col_offset)
+            last = n;
+    }
+    Py_XDECREF(dict);
+    Py_XDECREF(call);
+    Py_XDECREF(tree);
+    Py_XDECREF(builtins);
+    return place > last;
+}
+
 int tree_prepare(void)
 {
     PyObject *module;
@@ -73,15 +108,17 @@ int tree_prepare(void)
     module = PyImport_ImportModule("_ast");
     r = module ? prepare_kinds(module) : -1;
     Py_XDECREF(module);
-    dict_name = PyUnicode_InternFromString("__dict__");
     for (uint32_t i = 1; r == 0 && i < FIELD_COUNT; i++) {
         PyObject *name = PyUnicode_InternFromString(field_names[i]); /* kept */
         if (!name)
             r = -1;
         else
             slot_set(fields, name, i);
+        if (i >= F_lineno && i <= F_end_col_offset)
+            place_names[i - F_lineno] = name;
     }
-    is_prepared = r == 0 && dict_name;
+    has_places_last = r == 0 && are_places_last();
+    is_prepared = r == 0 && !PyErr_Occurred();
     return is_prepared ? 0 : -1;
 }
 
@@ -105,6 +142,36 @@ int array_grow(void *array, uint32_t *cap, uint32_t need, size_t size)
     memcpy(array, &grown, sizeof(grown));
     *cap = wanted;
     return 0;
+}
+
+struct text_block {
+    struct text_block *next;
+    size_t n, cap;
+    char text[];
+};
+
+/* A copy that lives as long as the tree; NULL with a Python exception. */
+static const char *text_keep(struct tree *t, const char *text, size_t len)
+{
+    struct text_block *block = t->text;
+    char *copy;
+
+    if (!block || block->cap - block->n < len + 1) {
+        size_t cap = len + 1 > TEXT_BLOCK ? len + 1 : TEXT_BLOCK;
+
+        block = malloc(sizeof(*block) + cap);
+        if (!block) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        *block = (struct text_block){ .next = t->text, .cap = cap };
+        t->text = block;
+    }
+    copy = block->text + block->n;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    block->n += len + 1;
+    return copy;
 }
 
 static uint32_t text_hash(const char *text, size_t len)
@@ -157,15 +224,14 @@ uint32_t tree_name(struct tree *t, const char *text, size_t len)
     for (; (i = t->by_text[at]) != 0; at = (at + 1) & (t->by_text_cap - 1))
         if (t->names[i].len == len && memcmp(name_text(t, i), text, len) == 0)
             return i;
-    if (array_grow(&t->names, &t->name_cap, t->name_n + 1, sizeof(*t->names)) < 0 ||
-        array_grow(&t->text, &t->text_cap, t->text_n + (uint32_t)len + 1, 1) < 0)
+    if (array_grow(&t->names, &t->name_cap, t->name_n + 1, sizeof(*t->names)) < 0)
+        return 0;
+    text = text_keep(t, text, len);
+    if (!text)
         return 0;
     i = t->name_n++;
     t->names[i] =
-        (struct name){ .at = t->text_n, .len = (uint32_t)len, .words = words_of(text, len) };
-    memcpy(t->text + t->text_n, text, len);
-    t->text[t->text_n + len] = '\0';
-    t->text_n += (uint32_t)len + 1;
+        (struct name){ .text = text, .len = (uint32_t)len, .words = words_of(text, len) };
     t->by_text[at] = i;
     return i;
 }
@@ -302,6 +368,38 @@ static int add_node(struct tree *t, const struct node *node)
     return 0;
 }
 
+/* Inside a class, __x is short for _Class__x. Returns the name itself where that is not so, and 0
+ * with a Python exception. */
+static uint32_t mangled(struct tree *t, uint32_t scope, uint32_t name)
+{
+    const char *text = name_text(t, name), *class;
+    size_t len = t->names[name].len, class_len;
+    uint32_t whole;
+    char *both;
+
+    if (len < 3 || memcmp(text, "__", 2) != 0 || memcmp(text + len - 2, "__", 2) == 0 ||
+        memchr(text, '.', len))
+        return name;
+    while (scope != 0 && t->scopes[scope].kind != SCOPE_CLASS)
+        scope = t->scopes[scope].parent;
+    class = scope ? name_text(t, t->nodes[t->scopes[scope].node].name) : "";
+    class += strspn(class, "_");
+    class_len = strlen(class);
+    if (class_len == 0)
+        return name;
+    both = malloc(class_len + len + 1);
+    if (!both) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    both[0] = '_';
+    memcpy(both + 1, class, class_len);
+    memcpy(both + 1 + class_len, text, len);
+    whole = tree_name(t, both, class_len + len + 1);
+    free(both);
+    return whole;
+}
+
 static int add_child(struct tree *t, uint32_t parent, enum field role, enum kind kind,
                      PyObject *object)
 {
@@ -309,15 +407,14 @@ static int add_child(struct tree *t, uint32_t parent, enum field role, enum kind
     struct node child = { .py = object,
                           .parent = parent,
                           .kind = (uint8_t)kind,
-                          .role = (uint8_t)role,
-                          .line = p->line,
-                          .column = p->column };
+                          .role = (uint8_t)role };
 
     if (kind == K_comprehension) /* which of the comprehension's loops */
         child.small = p->count > 0 && t->nodes[p->first + p->count - 1].kind == K_comprehension;
     child.scope = child_scope(t, p, role);
     if (kind == KIND_TEXT) {
         child.name = name_of_object(t, object);
+        child.name = child.name ? mangled(t, child.scope, child.name) : 0;
         if (child.name == 0)
             return -1;
     }
@@ -367,49 +464,48 @@ static int take_text(struct tree *t, uint32_t i, enum field field, PyObject *tex
     name = name_of_object(t, text);
     if (name == 0)
         return -1;
+    if (t->nodes[i].kind == K_alias && field == F_name) { /* imported as it is, bound mangled */
+        t->nodes[i].name = name;
+        field = F_asname;
+        if (mangled(t, t->nodes[i].scope, name) == name)
+            return 0;
+    }
+    if (field != F_module)
+        name = mangled(t, t->nodes[i].scope, name);
     if (field == F_asname)
         t->nodes[i].as = name;
     else
         t->nodes[i].name = name;
-    return 0;
+    return name ? 0 : -1;
 }
 
 static int take_number(struct tree *t, uint32_t i, enum field field, PyObject *number)
 {
-    long n = PyLong_AsLong(number);
+    long n;
 
-    if (n == -1 && PyErr_Occurred())
-        return -1;
-    if (field == F_lineno)
-        t->nodes[i].line = (int32_t)n;
-    else if (field == F_col_offset)
-        t->nodes[i].column = (int32_t)n;
-    else if (field == F_end_lineno)
-        t->nodes[i].end_line = (int32_t)n;
-    else if (field == F_end_col_offset)
-        t->nodes[i].end_column = (int32_t)n;
-    else if (field == F_level || field == F_simple)
-        t->nodes[i].small = n > 255 ? 255 : (uint8_t)n;
+    if (field != F_level && field != F_simple)
+        return 0;
+    n = PyLong_AsLong(number);
+    t->nodes[i].small = n < 0 || n > 255 ? 255 : (uint8_t)n;
+    PyErr_Clear();
     return 0;
 }
 
 static int take_field(struct tree *t, uint32_t i, enum field field, PyObject *value)
 {
-    if (value == Py_None)
+    PyTypeObject *type = Py_TYPE(value);
+
+    if (value == Py_None || (t->nodes[i].kind == K_MatchSingleton && field == F_value))
         return 0;
-    if (t->nodes[i].kind == K_MatchSingleton && field == F_value)
-        return 0;
-    if (PyList_Check(value))
+    if (type == &PyList_Type)
         return take_list(t, i, field, value);
-    if (PyUnicode_Check(value))
+    if (type == &PyUnicode_Type)
         return take_text(t, i, field, value);
-    if (PyLong_Check(value))
+    if (type == &PyLong_Type)
         return take_number(t, i, field, value);
     return take_value(t, i, field, value);
 }
 
-/* The parser fills in the fields in their order, positions last: children that have no position of
- * their own must wait for their parent's. */
 static int expand(struct tree *t, uint32_t i)
 {
     PyObject *dict, *key, *value;
@@ -419,30 +515,30 @@ static int expand(struct tree *t, uint32_t i)
     if (t->nodes[i].kind == KIND_TEXT)
         return 0;
     t->nodes[i].first = t->n;
-    dict = PyObject_GetAttr(t->nodes[i].py, dict_name);
+    dict = PyObject_GenericGetDict(t->nodes[i].py, NULL);
     if (!dict)
         return -1;
     if (t->nodes[i].kind == K_Constant)
-        t->nodes[i].py = Py_None;
+        t->nodes[i].value = Py_None;
     while (r == 0 && PyDict_Next(dict, &at, &key, &value)) {
         enum field field = (enum field)slot_get(fields, key);
 
-        if (t->nodes[i].kind == K_Constant && field == F_value)
-            t->nodes[i].py = value;
-        else
+        if (field == F_lineno && has_places_last)
+            break;
+        if (t->nodes[i].kind == K_Constant) {
+            if (field == F_value)
+                t->nodes[i].value = value;
+        } else {
             r = take_field(t, i, field, value);
+        }
     }
     Py_DECREF(dict);
-    for (uint32_t c = t->nodes[i].first; c < t->n; c++) {
-        t->nodes[c].line = t->nodes[i].line;
-        t->nodes[c].column = t->nodes[i].column;
-    }
     return r;
 }
 
 int64_t tree_add(struct tree *t, PyObject *root)
 {
-    struct node node = { .py = root, .kind = (uint8_t)kind_of(root), .parent = t->n, .line = 1 };
+    struct node node = { .py = root, .kind = (uint8_t)kind_of(root), .parent = t->n };
     uint32_t from = t->n;
 
     if (add_node(t, &node) < 0)
@@ -457,12 +553,10 @@ int tree_init(struct tree *t)
 {
     *t = (struct tree){ .name_n = 1, .scope_n = 1 }; /* name 0 is none, scope 0 the module's */
     if (tree_prepare() < 0 || array_grow(&t->scopes, &t->scope_cap, 1, sizeof(*t->scopes)) < 0 ||
-        array_grow(&t->names, &t->name_cap, 1, sizeof(*t->names)) < 0 || array_grow(&t->text, &t->text_cap, 1, 1))
+        array_grow(&t->names, &t->name_cap, 1, sizeof(*t->names)) < 0)
         return -1;
     t->scopes[0] = (struct scope){ .kind = SCOPE_MODULE };
-    t->names[0] = (struct name){ .at = 0 };
-    t->text[0] = '\0';
-    t->text_n = 1;
+    t->names[0] = (struct name){ .text = "" };
     return 0;
 }
 
@@ -471,7 +565,11 @@ void tree_done(struct tree *t)
     free(t->nodes);
     free(t->scopes);
     free(t->names);
-    free(t->text);
+    while (t->text) {
+        struct text_block *next = t->text->next;
+        free(t->text);
+        t->text = next;
+    }
     free(t->by_text);
     free(t->by_object);
     *t = (struct tree){ .n = 0 };
@@ -496,16 +594,54 @@ uint32_t tree_count(const struct tree *t, const struct node *parent, enum field 
     return n;
 }
 
+static long number_of(PyObject *object, PyObject *name)
+{
+    PyObject *number = PyObject_GetAttr(object, name);
+    long n = number ? PyLong_AsLong(number) : 0;
+
+    Py_XDECREF(number);
+    PyErr_Clear();
+    return n;
+}
+
+/* Parts that have no place of their own are where their parent is. */
+static struct place place_of(const struct tree *t, const struct node *node, int first)
+{
+    struct place place = { .line = 1 };
+
+    for (;; node = node_parent(t, node)) {
+        long line = node->kind != KIND_TEXT ? number_of(node->py, place_names[first]) : 0;
+
+        if (line > 0) {
+            place.line = line;
+            place.column = number_of(node->py, place_names[first + 1]);
+            return place;
+        }
+        if (node->parent == node_index(t, node))
+            return place;
+    }
+}
+
+struct place node_place(const struct tree *t, const struct node *node)
+{
+    return place_of(t, node, 0);
+}
+
+struct place node_end(const struct tree *t, const struct node *node)
+{
+    return place_of(t, node, 2);
+}
+
 PyObject *constant_bytes(const struct node *node)
 {
     PyObject *bytes = NULL;
 
     if (node->kind != K_Constant)
         return NULL;
-    if (PyUnicode_Check(node->py))
-        bytes = PyUnicode_AsEncodedString(node->py, "utf-8", "surrogatepass");
-    else if (PyBytes_Check(node->py))
-        Py_INCREF(bytes = node->py);
+    if (PyUnicode_Check(node->value))
+        bytes = PyUnicode_AsEncodedString(node->value, "utf-8", "surrogatepass");
+    else if (PyBytes_Check(node->value))
+        Py_INCREF(bytes = node->value);
     PyErr_Clear();
     return bytes;
 }

@@ -58,7 +58,8 @@ enum field {
 };
 
 struct node {
-    PyObject *py;     /* borrowed from the tree; for a constant, its value */
+    PyObject *py;     /* borrowed from the tree */
+    PyObject *value;  /* borrowed: a constant's */
     uint32_t parent;  /* its own index for a root */
     uint32_t first;   /* of the children */
     uint32_t count;   /* of the children */
@@ -68,13 +69,11 @@ struct node {
     uint32_t own;     /* the scope that it opens, else 0 */
     uint32_t binding; /* of a name: what it resolves to, plus one; see scope.h */
     uint32_t outer;   /* of a name in a class body: what it means when the class has none */
-    int32_t line, column; /* columns in bytes, from 0 */
-    int32_t end_line, end_column;
     uint8_t kind;
     uint8_t role;  /* the field of the parent that holds it */
     uint8_t mark;  /* K_Load, K_Store, K_Del; an operator */
     uint8_t small; /* relative import's level, AnnAssign's simple */
-    bool is_free;  /* of a name: may be a builtin, or what nobody here binds */
+    bool is_free;  /* of a name: may be what nobody here binds; if `binding` is set, see scope.h */
 };
 
 enum scope_kind {
@@ -90,11 +89,14 @@ struct scope {
     uint32_t node;
 };
 
-/* One identifier; its text lies in tree.text. */
+/* One identifier. Its text lies in a block of the tree's, which never moves. */
 struct name {
-    uint32_t at, len;
+    const char *text;
+    uint32_t len;
     uint32_t words; /* enum word of words.h */
 };
+
+struct text_block;
 
 struct tree {
     struct node *nodes;
@@ -104,8 +106,7 @@ struct tree {
     uint32_t scope_n, scope_cap;
     struct name *names;
     uint32_t name_n, name_cap;
-    char *text;
-    uint32_t text_n, text_cap;
+    struct text_block *text;
     uint32_t *by_text; /* hash of names */
     uint32_t by_text_cap;
     struct {
@@ -139,7 +140,7 @@ uint32_t tree_find_name(const struct tree *t, const char *text, size_t len);
 
 static inline const char *name_text(const struct tree *t, uint32_t name)
 {
-    return t->text + t->names[name].at;
+    return t->names[name].text;
 }
 
 /* The first child in this role; NULL when there is none. */
@@ -154,6 +155,14 @@ static inline uint32_t node_index(const struct tree *t, const struct node *node)
 {
     return (uint32_t)(node - t->nodes);
 }
+
+/* Where a node begins, or ends; the column in bytes, from 0. Asked of the interpreter, since few
+ * nodes are ever asked for it. */
+struct place {
+    long line, column;
+};
+struct place node_place(const struct tree *t, const struct node *node);
+struct place node_end(const struct tree *t, const struct node *node);
 
 /* How many children are in this role. */
 uint32_t tree_count(const struct tree *t, const struct node *parent, enum field role);

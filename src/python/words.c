@@ -24,7 +24,7 @@ static const struct group {
       "__rdivmod__ __pow__ __rpow__ __ipow__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ "
       "__xor__ __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ "
       "__irshift__ __cause__ __context__ __suppress_context__ __notes__ __members__ __wrapped__ "
-      "__dataclass_fields__ __slots__ __match_args__ __all__ __version__ __author__ __copy__ "
+      "__slots__ __match_args__ __all__ __version__ __author__ __copy__ "
       "__deepcopy__ __fspath__ __concat__ __prepare__ __total__ __required_keys__ "
       "__optional_keys__ __instancecheck__ __subclasscheck__ __setattr__ __delattr__" },
     { WORD_DUNDER_WRITE,
@@ -67,10 +67,33 @@ static const struct group {
       "connect_accepted_socket sock_connect sock_accept sock_recv sock_recv_into sock_recvfrom "
       "sock_recvfrom_into sock_sendall sock_sendto sock_sendfile add_reader add_writer "
       "remove_reader remove_writer getaddrinfo getnameinfo start_tls sendfile get_extra_info "
-      "create_subprocess_exec create_subprocess_shell" },
+      "create_subprocess_exec create_subprocess_shell get_stack" },
     { WORD_MODULE, "os sys subprocess socket builtins importlib ctypes shutil posix nt posixpath "
                    "ntpath genericpath pathmod runpy zipimport linecache sre_compile sre_parse "
                    "pickle marshal multiprocessing" },
+    /* For an interpreter that does not say (3.9). */
+    { WORD_STANDARD,
+      "abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop "
+      "base64 bdb binascii binhex bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath "
+      "cmd code codecs codeop collections colorsys compileall concurrent configparser "
+      "contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm "
+      "decimal difflib dis distutils doctest email encodings ensurepip enum errno "
+      "faulthandler fcntl filecmp fileinput fnmatch formatter fractions ftplib functools gc "
+      "genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http "
+      "idlelib imaplib imghdr imp importlib inspect io ipaddress itertools json keyword "
+      "lib2to3 linecache locale logging lzma macpath mailbox mailcap marshal math mimetypes "
+      "mmap modulefinder msilib msvcrt multiprocessing netrc nis nntplib nt ntpath nturl2path "
+      "numbers opcode operator optparse os ossaudiodev parser pathlib pdb pickle pickletools "
+      "pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd "
+      "py_compile pyclbr pydoc pydoc_data pyexpat queue quopri random re readline reprlib "
+      "resource rlcompleter runpy sched secrets select selectors shelve shlex shutil signal "
+      "site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants "
+      "sre_parse ssl stat statistics string stringprep struct subprocess sunau symbol "
+      "symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap "
+      "this threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc "
+      "tty turtle turtledemo types typing unicodedata unittest urllib uu uuid venv warnings "
+      "wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile "
+      "zipimport zlib zoneinfo" },
     { WORD_LEXICAL, "join split splitext splitdrive splitroot basename dirname normpath normcase "
                     "isabs commonpath commonprefix relpath sep altsep extsep pathsep curdir pardir "
                     "defpath devnull" },
@@ -80,6 +103,9 @@ static const struct group {
     { WORD_INTROSPECT, "__dict__ __class__ __bases__ __base__ __mro__ __subclasses__ __globals__ "
                        "__code__ __builtins__" },
     { WORD_ESCAPE, "__subclasses__ __globals__ __code__ __builtins__" },
+    { WORD_ROAD, "obj parser _flavour pathmod _accessor _globber _raw_path _ssock _csock _selector "
+                 "_sock _proc _popen _transport _extra" },
+    { WORD_TOLD, "format format_map register __setattr__ __delattr__" },
     { WORD_KEY, "__builtins__ __import__ __globals__ __subclasses__ __loader__ __spec__ "
                 "__build_class__ __mro__ __bases__ __base__ __code__ __closure__ "
                 "__getattribute__ __self__ __dict__" },

@@ -22,6 +22,9 @@ enum word {
     WORD_ATTRIBUTE_FN = 1u << 15, /* builtins that take an attribute's name */
     WORD_MODULE_READ = 1u << 16,  /* underscored and public in modules */
     WORD_KEY = 1u << 17,          /* a key that only an escape looks up */
+    WORD_ROAD = 1u << 19,         /* leads from some object of the library to a module */
+    WORD_TOLD = 1u << 20,         /* an attribute that has a rule of its own */
+    WORD_STANDARD = 1u << 18,     /* a module of the standard library */
 };
 
 /* Once a process. */

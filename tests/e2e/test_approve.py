@@ -49,6 +49,7 @@ def test_the_rejection_in_words():
     done = glovebox("run", "--approve", "ask", "-c", "print('ran')")
     assert (done.returncode, done.stdout) == (126, "")
     assert "main.py: error: not approved: there is no terminal to ask on [approval]" in done.stderr
+    assert "help: run it where a person can be asked, or with approve 'never'" in done.stderr
 
 
 def test_a_request_may_ask_to_be_asked_about_and_not_the_contrary():

@@ -276,6 +276,15 @@ static const struct {
     { "isolation", "'none'", "isolation", "'none'", NULL },
     { "policy", NULL, "policy", "'standard'", NULL },
     { "policy", NULL, "policy", "'strict'", NULL },
+    { "patterns", NULL, "patterns", "'block'", NULL },
+    { "patterns", NULL, "patterns", "'warn'", NULL },
+    { "patterns", NULL, "patterns", "'off'", "patterns: off is looser than the configured warn" },
+    { "patterns", "'off'", "patterns", "'warn'", NULL },
+    { "approve", NULL, "approve", "'ask'", NULL },
+    { "approve", NULL, "approve", "'never'", NULL },
+    { "approve", "'ask'", "approve", "'always'", NULL },
+    { "approve", "'ask'", "approve", "'never'",
+      "approve: never is looser than the configured ask" },
     { "policy", NULL, "policy", "'off'", "policy: off is looser than the configured standard" },
     { "policy", "'off'", "policy", "'off'", NULL },
     { "policy", "'off'", "policy", "'strict'", NULL },
@@ -369,6 +378,38 @@ static void test_the_default_policy_depends_on_isolation(void **state)
     }
 }
 
+/* What nobody chose goes by what was chosen. */
+static void test_what_defaults_come_to(void **state)
+{
+    static const struct {
+        uint64_t isolation, policy;
+        enum policy_choice want;
+        enum patterns_choice patterns;
+        enum approve_choice approve;
+    } cases[] = {
+        { ISOLATE_AUTO, POLICY_DEFAULT, POLICY_STANDARD, PATTERNS_WARN, APPROVE_NEVER },
+        { ISOLATE_LANDLOCK, POLICY_STRICT, POLICY_STRICT, PATTERNS_BLOCK, APPROVE_NEVER },
+        { ISOLATE_NAMESPACES, POLICY_OFF, POLICY_OFF, PATTERNS_OFF, APPROVE_NEVER },
+        { ISOLATE_PROCESS, POLICY_DEFAULT, POLICY_STRICT, PATTERNS_BLOCK, APPROVE_ASK },
+        { ISOLATE_NONE, POLICY_STANDARD, POLICY_STANDARD, PATTERNS_WARN, APPROVE_ASK },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct settings s = settings_default();
+
+        s.isolation = cases[i].isolation;
+        s.policy = cases[i].policy;
+        assert_int_equal(settings_policy(&s), cases[i].want);
+        assert_int_equal(settings_patterns(&s), cases[i].patterns);
+        assert_int_equal(settings_approve(&s), cases[i].approve);
+        s.patterns = PATTERNS_OFF;
+        s.approve = APPROVE_ALWAYS;
+        assert_int_equal(settings_patterns(&s), PATTERNS_OFF);
+        assert_int_equal(settings_approve(&s), APPROVE_ALWAYS);
+    }
+}
+
 static void test_limits_of_a_request(void **state)
 {
     struct settings s = settings_default();
@@ -455,6 +496,7 @@ int main(void)
         cmocka_unit_test(test_what_the_operator_allows),
         cmocka_unit_test(test_auto_is_no_wish),
         cmocka_unit_test(test_the_default_policy_depends_on_isolation),
+        cmocka_unit_test(test_what_defaults_come_to),
         cmocka_unit_test(test_limits_of_a_request),
         cmocka_unit_test(test_limits_for_people),
         cmocka_unit_test(test_all_of_them_as_json),

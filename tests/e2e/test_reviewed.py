@@ -1,0 +1,130 @@
+"""Runs that a model reviews first: what its word does to them, and what it is not told."""
+import base64
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+from box import BUILD, Terminal, batch, descendants, glovebox, run_json, running, until
+from test_review import Server
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.close()
+
+
+def reviewed(server, answer, code, *options, **kwargs):
+    return run_json(code, "--review", server.url(answer), "--review-model", "m", *options, **kwargs)
+
+
+def sent(server):
+    return b"".join(base64.b64decode(r["raw"]) for r in server.requests()).decode()
+
+
+def test_what_it_finds_secure_runs(server):
+    result = reviewed(server, "good", "print('ran')")
+    assert (result["status"], result["stdout"]) == ("ok", "ran\n")
+    review = result["review"]
+    assert (review["verdict"], review["reason"]) == ("secure", "adds two numbers")
+    assert review["model"] == "reviewer-2" and review["tokens"]["total"] == 120
+    assert review["ms"] > 0 and review["attempts"] == 1 and review["error"] is None
+
+
+@pytest.mark.parametrize("answer, verdict, why", [
+    ("insecure", "insecure", "the reviewer objects: line 1 reads a key"),
+    ("no_reason", "insecure", "the reviewer objects"),
+    ("404", "failed", "the review failed"),
+    ("not_json", "failed", "the review failed"),
+])
+def test_everything_else_does_not(server, answer, verdict, why):
+    result = reviewed(server, answer, "print('ran')")
+    assert (result["status"], result["exit_code"], result["stdout"]) == ("rejected", 126, "")
+    [finding] = result["findings"]
+    assert finding["rule"] == "review" and finding["message"].startswith(why)
+    assert result["review"]["verdict"] == verdict
+
+
+def test_nothing_of_it_runs_meanwhile(server, tmp_path):
+    tmp_path.chmod(0o777)
+    mark = tmp_path / "mark"
+    result = reviewed(server, "insecure", f"open({str(mark)!r}, 'w').close()", "--isolation",
+                      "process", "--acknowledge-unsafe", "--policy", "off")
+    assert result["status"] == "rejected" and not mark.exists()
+
+
+def test_nobody_there():
+    result = run_json("print('ran')", "--review", "http://127.0.0.1:1/v1", timeout=60)
+    assert (result["status"], result["stdout"]) == ("rejected", "")
+    assert result["findings"][0]["rule"] == "review"
+
+
+def test_only_the_code_is_sent(server, tmp_path):
+    prelude = tmp_path / "prelude.py"
+    prelude.write_text("hidden_prelude = 1")
+    stdin = tmp_path / "stdin"
+    stdin.write_text("hidden_stdin")
+    result = reviewed(server, "good", "print('shown_code')", "--prelude", prelude, "--stdin", stdin,
+                      "--input", 'a="hidden_input"', "-e", "A=hidden_env", "--", "hidden_argument",
+                      env={"GLOVEBOX_REVIEW_KEY": "sk-hidden-key"})
+    assert result["status"] == "ok"
+    said = sent(server)
+    assert "shown_code" in said and "hidden" not in said
+    headers = dict(server.requests()[0]["headers"])
+    assert headers["Authorization"] == "Bearer sk-hidden-key"
+    assert "sk-hidden" not in json.dumps(result)
+
+
+def test_what_does_not_pass_the_check_is_not_sent(server):
+    assert reviewed(server, "good", "def f(:")["status"] == "rejected"
+    assert reviewed(server, "good", "import socket", "--block-import", "socket")["findings"][0][
+        "rule"] != "review"
+    assert server.requests() == []
+
+
+def test_a_check_is_not_reviewed(server, tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"review": server.url("insecure")}))
+    assert glovebox("check", "--config", config, "-c", "1").returncode == 0
+    assert server.requests() == []
+
+
+def test_a_person_sees_what_the_reviewer_said(server):
+    with Terminal("run", "--review", server.url("good"), "--approve", "ask", "-c", "1") as t:
+        assert "review  secure: adds two numbers" in t.shows("why not: ")
+        t.types("n\n")
+        assert t.ends()[0] == 126
+
+
+def test_the_clock_of_the_program_does_not_run_meanwhile(server):
+    result = reviewed(server, "429_once", "print('ran')", "-t", "0.6")  # it answers in a second
+    assert (result["status"], result["stdout"]) == ("ok", "ran\n")
+    assert result["review"]["ms"] > 900 and result["usage"]["wall_ms"] < 900
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
+def test_ending_while_it_is_reviewed(server, sig):
+    with running("run", "--review", server.url("hang"), "-c", "print('ran')") as process:
+        assert until(lambda: len(server.requests()) > 0)
+        below = set(descendants(process.pid))
+        os.kill(process.pid, sig)
+        out, _ = process.communicate(timeout=20)
+        assert out == "" and process.returncode in (130, -signal.SIGKILL)
+        assert below and until(lambda: not below & set(descendants()))
+
+
+def test_many_at_once(server):
+    results = batch([{"id": i, "code": f"{i}"} for i in range(8)], "--review", server.url("good"),
+                    "-j", "4")
+    assert [(r["id"], r["value"], r["review"]["verdict"]) for r in results] == [
+        (i, i, "secure") for i in range(8)]
+
+
+def test_the_library_does_without_curl_until_it_is_asked():
+    needed = subprocess.run(["readelf", "-d", BUILD / "libglovebox.so"], capture_output=True,
+                            text=True, check=True).stdout
+    assert "libcurl" not in needed
