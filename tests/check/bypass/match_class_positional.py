@@ -2,10 +2,6 @@
 # reaches: builtins.__dict__
 # needs: 3.10
 # proof: REACHED["eval"] is eval
-class Walk:
-    __match_args__ = ("__self__",)
-
-
 class Meta(type):
     def __instancecheck__(cls, other):
         return True
