@@ -198,7 +198,7 @@ BYTES = {
     "paragraph separator in a string": ("x = '\u2029'\nprint(len(x))\n".encode(), RUNS),
     "other separators in a comment": (b"# \x1cprint('a') \x1d \x1e\nprint('shown')\n", RUNS),
     "text turned around": ("x = 'a\u202e\u2066'\nprint(len(x))\n".encode(), RUNS),
-    "zero-width joiner in a name": ("a\u200db = 1\n".encode(), REJECTED),
+    "zero-width joiner in a name": ("a\u200db = 1\n".encode(), EITHER),
     "end of file character": (b"print(1)\n\x1aprint(2)\n", REJECTED),
     "escape sequences": (b"# \x1b[2J\nprint(1)\n", RUNS),
     "emoji as a name": ("😀 = 1\n".encode(), REJECTED),
