@@ -1,0 +1,5 @@
+# Through an annotated assignment.
+# reaches: builtins.open
+from typing import Any
+tool: Any = open
+REACHED = tool

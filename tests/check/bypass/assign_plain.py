@@ -1,0 +1,4 @@
+# A forbidden builtin under another name, by assignment.
+# reaches: builtins.eval
+f = eval
+REACHED = f

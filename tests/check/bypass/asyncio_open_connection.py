@@ -1,0 +1,4 @@
+# A connection, through asyncio.
+# reaches: asyncio.open_connection
+import asyncio
+REACHED = asyncio.open_connection

@@ -1,0 +1,4 @@
+# A module that only asyncio loaded.
+# reaches: ssl
+import asyncio
+REACHED = asyncio.sslproto.ssl

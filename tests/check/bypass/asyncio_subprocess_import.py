@@ -1,0 +1,4 @@
+# The subprocess part of asyncio, imported.
+# reaches: subprocess
+import asyncio.subprocess as s
+REACHED = s.subprocess

@@ -1,0 +1,3 @@
+# A forbidden builtin behind or.
+# reaches: builtins.getattr
+REACHED = None or getattr

@@ -1,0 +1,4 @@
+# The operator or.
+# reaches: os.system
+import os
+REACHED = (None or os).system

@@ -1,0 +1,3 @@
+# A builtin that starts a debugger.
+# reaches: builtins.breakpoint
+REACHED = breakpoint

@@ -1,0 +1,3 @@
+# The names of an object.
+# reaches: builtins.dir
+REACHED = {"d": dir}["d"]

@@ -1,0 +1,4 @@
+# A builtin that reads attributes by name.
+# reaches: os.system
+import os
+REACHED = getattr(os, "sys" + "tem")

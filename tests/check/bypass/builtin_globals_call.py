@@ -1,0 +1,3 @@
+# The namespace of the program.
+# reaches: builtins.eval
+REACHED = globals()["__builtins__"].eval

@@ -1,0 +1,3 @@
+# A forbidden builtin as a key.
+# reaches: builtins.open
+REACHED = list({open: 1})[0]

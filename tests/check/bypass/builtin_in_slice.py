@@ -1,0 +1,3 @@
+# A forbidden builtin kept in a slice.
+# reaches: builtins.eval
+REACHED = slice(eval).stop

@@ -1,0 +1,3 @@
+# A forbidden builtin inside a generic alias.
+# reaches: builtins.eval
+REACHED = list[eval].__args__[0]

@@ -1,0 +1,3 @@
+# The namespace of the place.
+# reaches: builtins.eval
+REACHED = locals()["__builtins__"].eval

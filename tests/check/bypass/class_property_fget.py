@@ -1,0 +1,7 @@
+# A forbidden builtin behind a property.
+# reaches: builtins.vars
+class C:
+    names = property(vars)
+
+
+REACHED = C.names.fget

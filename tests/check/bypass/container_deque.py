@@ -1,0 +1,5 @@
+# A deque.
+# reaches: os.system
+import os
+from collections import deque
+REACHED = deque([os]).popleft().system

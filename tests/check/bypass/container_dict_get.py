@@ -1,0 +1,3 @@
+# The value of a dictionary by get.
+# reaches: builtins.open
+REACHED = {"o": open}.get("o")

@@ -1,0 +1,4 @@
+# A dictionary that setdefault fills.
+# reaches: os.system
+import os
+REACHED = {}.setdefault("m", os).system

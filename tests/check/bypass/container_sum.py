@@ -1,0 +1,4 @@
+# Lists added up.
+# reaches: os.system
+import os
+REACHED = sum([[], [os]], [])[0].system

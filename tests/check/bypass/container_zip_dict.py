@@ -1,0 +1,3 @@
+# A dictionary made of two lists.
+# reaches: builtins.eval
+REACHED = dict(zip(["f"], [eval]))["f"]

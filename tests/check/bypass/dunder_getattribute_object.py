@@ -1,0 +1,3 @@
+# The method of object that reads attributes by name.
+# reaches: builtins
+REACHED = object.__getattribute__(print, "__self__")

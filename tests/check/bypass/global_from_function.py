@@ -1,0 +1,10 @@
+# A global that a function binds.
+# reaches: os.system
+def bind():
+    global tool
+    import os
+    tool = os
+
+
+bind()
+REACHED = tool.system

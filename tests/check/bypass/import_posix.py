@@ -1,0 +1,4 @@
+# The module under os.
+# reaches: posix.system
+import posix
+REACHED = posix.system

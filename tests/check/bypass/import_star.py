@@ -1,0 +1,4 @@
+# Everything of os, by a star import.
+# reaches: os.system
+from os import *
+REACHED = system

@@ -1,0 +1,5 @@
+# A module through an iterator that filters.
+# reaches: os.system
+import itertools
+import os
+REACHED = next(itertools.takewhile(bool, [os])).system

@@ -1,0 +1,4 @@
+# A private function that collections borrowed.
+# reaches: operator.itemgetter
+import collections
+REACHED = collections._itemgetter

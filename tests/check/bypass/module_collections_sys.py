@@ -1,0 +1,4 @@
+# The module sys through collections.
+# reaches: sys
+import collections
+REACHED = collections._sys

@@ -1,0 +1,4 @@
+# The module sys through dataclasses.
+# reaches: sys
+import dataclasses
+REACHED = dataclasses.sys

@@ -1,0 +1,4 @@
+# The module sys through fractions.
+# reaches: sys
+import fractions
+REACHED = fractions.sys

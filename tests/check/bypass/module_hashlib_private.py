@@ -1,0 +1,4 @@
+# A private module through hashlib.
+# reaches: _hashlib
+import hashlib
+REACHED = hashlib._hashlib

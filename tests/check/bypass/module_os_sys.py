@@ -1,0 +1,4 @@
+# The module sys through os.
+# reaches: sys
+import os
+REACHED = os.sys

@@ -1,0 +1,4 @@
+# The module copyreg through re.
+# reaches: copyreg
+import re
+REACHED = re.copyreg

@@ -1,0 +1,4 @@
+# The module sys through typing.
+# reaches: sys
+import typing
+REACHED = typing.sys

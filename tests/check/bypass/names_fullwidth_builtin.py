@@ -1,0 +1,3 @@
+# A builtin in full-width letters, which the parser folds.
+# reaches: builtins.eval
+REACHED = ｅｖａｌ

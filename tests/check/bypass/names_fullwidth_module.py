@@ -1,0 +1,4 @@
+# A module in full-width letters.
+# reaches: sys
+import ｓｙｓ
+REACHED = sys

@@ -1,0 +1,7 @@
+# As the default of a keyword-only parameter.
+# reaches: builtins.eval
+def use(*, f=eval):
+    return f
+
+
+REACHED = use()

@@ -1,0 +1,3 @@
+# A builtin function knows its module.
+# reaches: builtins
+REACHED = print.__self__

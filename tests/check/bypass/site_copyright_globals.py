@@ -1,0 +1,3 @@
+# The globals behind the object copyright.
+# reaches: sys
+REACHED = copyright.__init__.__globals__["sys"]

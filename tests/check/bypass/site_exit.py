@@ -1,0 +1,3 @@
+# The object exit, whose class is not a builtin one.
+# reaches: builtins.exit
+REACHED = exit

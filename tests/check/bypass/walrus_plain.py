@@ -1,0 +1,4 @@
+# An assignment expression.
+# reaches: os.system
+import os
+REACHED = (m := os).system

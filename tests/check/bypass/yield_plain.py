@@ -1,0 +1,10 @@
+# The value that a generator yields.
+# reaches: os.system
+import os
+
+
+def gen():
+    yield os
+
+
+REACHED = next(gen()).system
