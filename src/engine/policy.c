@@ -40,8 +40,8 @@ static const char *const strict_builtins[] = {
     "oct", "ord", "pow", "print", "range", "repr", "reversed", "round", "set", "slice", "sorted",
     "str", "sum", "tuple", "type", "zip",
     /* ours */
-    "Ellipsis", "NotImplemented", "aiter", "anext", "classmethod", "complex", "object", "property",
-    "staticmethod", "super",
+    "Ellipsis", "NotImplemented", "classmethod", "complex", "object", "property", "staticmethod",
+    "super",
     /* exceptions */
     "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup",
     "BlockingIOError", "BrokenPipeError", "BufferError", "BytesWarning", "ChildProcessError",
