@@ -41,18 +41,19 @@ static void make_rules(void)
     strict = json_pack(
         "{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "policy", "strict", "patterns", "block",
         "allow_imports",
-        words("asyncio pathlib json math datetime time itertools functools collections typing "
-              "dataclasses decimal fractions re base64 hashlib uuid random os operator urllib.parse"),
+        words(
+            "asyncio pathlib json math datetime time itertools functools collections typing "
+            "dataclasses decimal fractions re base64 hashlib uuid random os operator urllib.parse"),
         "block_imports", words("sys subprocess socket urllib http importlib builtins"),
         "allow_builtins",
         words("print len str int float bool list dict tuple set range enumerate zip map filter "
               "sorted sum min max isinstance type iter next getattr"),
         "block_builtins", words("eval exec compile __import__ globals open setattr call_tool"),
         "allow_os_attrs", words("environ path"), "tools", words("search"));
-    standard = json_pack("{s:s,s:s,s:n,s:o,s:n,s:o,s:n,s:[]}", "policy", "standard", "patterns",
-                         "warn", "allow_imports", "block_imports", words("socket ctypes"),
-                         "allow_builtins", "block_builtins", words("breakpoint"), "allow_os_attrs",
-                         "tools");
+    standard =
+        json_pack("{s:s,s:s,s:n,s:o,s:n,s:o,s:n,s:[]}", "policy", "standard", "patterns", "warn",
+                  "allow_imports", "block_imports", words("socket ctypes"), "allow_builtins",
+                  "block_builtins", words("breakpoint"), "allow_os_attrs", "tools");
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
