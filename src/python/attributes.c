@@ -13,16 +13,16 @@ static const struct rule internal_attribute = {
     "internals", "{} is part of a frame, a code object, a traceback or the order of classes",
     "do it without looking into the interpreter", 0, 0
 };
-static const struct rule loop_attribute = { "process-or-socket",
-                                            "{} of an event loop starts processes or opens connections",
-                                            "call a tool that the host gives for this", 0, 0 };
+static const struct rule loop_attribute = {
+    "process-or-socket", "{} of an event loop starts processes or opens connections",
+    "call a tool that the host gives for this", 0, 0
+};
 static const struct rule module_road = { "module-attribute",
                                          "{} leads from an object of the library to its modules",
                                          "do it without {}", 0, 0 };
-static const struct rule private_attribute = {
-    "private-attribute", "{} is private, and no class of this program has it",
-    "use what the object's class documents", 0, 0
-};
+static const struct rule private_attribute = { "private-attribute",
+                                               "{} is private, and no class of this program has it",
+                                               "use what the object's class documents", 0, 0 };
 static const struct rule format_attribute = {
     "format-attribute", "a format template reads the attribute {}",
     "format the values themselves: an f-string is checked like other code", 0, 0
@@ -43,10 +43,10 @@ static const struct rule field_name = {
 
 /* Attributes of the library's objects that are modules, or as good as one, by what must be
  * imported for such an object to be there. */
-static const char *const pathlib_roads[] = { "parser", "_flavour", "pathmod", "_accessor",
-                                             "_globber", "_raw_path" };
-static const char *const asyncio_roads[] = { "_ssock", "_csock", "_selector", "_sock", "_proc",
-                                             "_popen", "_transport", "_extra" };
+static const char *const pathlib_roads[] = { "parser",    "_flavour", "pathmod",
+                                             "_accessor", "_globber", "_raw_path" };
+static const char *const asyncio_roads[] = { "_ssock", "_csock", "_selector",  "_sock",
+                                             "_proc",  "_popen", "_transport", "_extra" };
 
 static bool is_among(const char *const *list, size_t n, const char *text)
 {
@@ -143,7 +143,8 @@ static void check_folded(struct checker *c, uint32_t attribute, uint32_t templat
     if (bytes)
         check_template(c, attribute, bytes);
     else
-        finding_add(&c->f, &format_built, attribute, SUBJECT_NAME, c->t.nodes[attribute].name, true);
+        finding_add(&c->f, &format_built, attribute, SUBJECT_NAME, c->t.nodes[attribute].name,
+                    true);
     Py_XDECREF(bytes);
 }
 
@@ -208,35 +209,39 @@ void check_format(struct checker *c, uint32_t attribute)
 
 /* ---- attribute nodes ---- */
 
+/* Inside a method of that name, the name that the interpreter passed it. */
+static bool is_passed_name(const struct checker *c, const struct node *name, uint32_t method_name)
+{
+    const struct binding *b = name->kind == K_Name ? binding_of(&c->s, name) : NULL;
+    const struct node *method = b ? &c->t.nodes[c->t.scopes[b->scope].node] : NULL;
+
+    return method && b->bind == BIND_PARAMETER && b->times == 1 && method->kind == K_FunctionDef &&
+           method->name == method_name;
+}
+
+static bool may_be_set(struct checker *c, uint32_t text)
+{
+    PyObject *bytes = folded_text(&c->h, text);
+    uint32_t name =
+        bytes ? tree_name(&c->t, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)) : 0;
+
+    Py_XDECREF(bytes);
+    return name != 0 && !attribute_refusal(c, name, true);
+}
+
 /* object.__setattr__(self, "name", value), super().__setattr__(name, value) */
 static void check_setattr(struct checker *c, uint32_t attribute)
 {
     const struct node *node = &c->t.nodes[attribute], *call = node_parent(&c->t, node);
     const struct node *base = &c->t.nodes[node->first];
     bool is_super = base->kind == K_Call;
-    uint32_t base_path = hold_path(&c->h, is_super ? base->first : node->first), arg, name = 0;
-    const struct node *text;
-    PyObject *bytes;
+    uint32_t path = hold_path(&c->h, is_super ? base->first : node->first);
+    uint32_t name = call->first + (is_super ? 1 : 2);
 
-    if (call->kind != K_Call || node->role != F_func ||
-        path_special(&c->h, base_path) != (is_super ? SPECIAL_SUPER : SPECIAL_OBJECT) ||
-        tree_count(&c->t, call, F_args) < (is_super ? 1u : 2u)) {
-        finding_add(&c->f, &set_attribute, attribute, SUBJECT_NAME, node->name, true);
-        return;
-    }
-    arg = call->first + (is_super ? 1 : 2);
-    text = &c->t.nodes[arg];
-    bytes = folded_text(&c->h, arg);
-    if (bytes)
-        name = tree_name(&c->t, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes));
-    Py_XDECREF(bytes);
-    if (name != 0 && !attribute_refusal(c, name, true))
-        return;
-    /* Inside a method of that name, the name that the interpreter passed it. */
-    const struct binding *b = text->kind == K_Name ? binding_of(&c->s, text) : NULL;
-    const struct node *method = b ? &c->t.nodes[c->t.scopes[b->scope].node] : NULL;
-    if (method && b->bind == BIND_PARAMETER && b->times == 1 && method->kind == K_FunctionDef &&
-        method->name == node->name)
+    if (call->kind == K_Call && node->role == F_func &&
+        path_special(&c->h, path) == (is_super ? SPECIAL_SUPER : SPECIAL_OBJECT) &&
+        tree_count(&c->t, call, F_args) >= (is_super ? 1u : 2u) &&
+        (may_be_set(c, name) || is_passed_name(c, &c->t.nodes[name], node->name)))
         return;
     finding_add(&c->f, &set_attribute, attribute, SUBJECT_NAME, node->name, true);
 }

@@ -16,7 +16,7 @@ struct checker {
     uint32_t own_n;
     bool has_asyncio, has_pathlib, has_dispatch;
     bool has_fields; /* it may write to the fields of a dataclass */
-    bool is_unsure; /* it reads attributes of modules that are not loaded here */
+    bool is_unsure;  /* it reads attributes of modules that are not loaded here */
     int risk;
 };
 

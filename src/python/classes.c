@@ -57,7 +57,8 @@ static bool is_safe_text(const struct node *node)
         size_t len = strcspn(at, " ,\t\n");
         uint32_t w = words_of(at, len);
 
-        is_safe = !(w & (WORD_INTERNAL | WORD_LOOP)) && !(w & WORD_DUNDER && !(w & WORD_DUNDER_READ));
+        is_safe =
+            !(w & (WORD_INTERNAL | WORD_LOOP)) && !(w & WORD_DUNDER && !(w & WORD_DUNDER_READ));
         at += len;
         at += strspn(at, " ,\t\n");
     }
@@ -285,7 +286,8 @@ void check_register(struct checker *c, uint32_t attribute)
     if (node->role == F_decorator_list &&
         (parent->kind == K_FunctionDef || parent->kind == K_AsyncFunctionDef))
         is_fine = has_named_types(c, parent);
-    else if (parent->kind == K_Call && node->role == F_func && tree_count(&c->t, parent, F_args) > 0)
+    else if (parent->kind == K_Call && node->role == F_func &&
+             tree_count(&c->t, parent, F_args) > 0)
         is_fine = is_named_type(c, parent->first + 1);
     if (!is_fine)
         finding_add(&c->f, &register_hints, attribute, SUBJECT_NAME, node->name, true);

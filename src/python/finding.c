@@ -93,13 +93,13 @@ static json_t *fill_in(const char *template, const char *subject)
     char text[TEXT_MAX];
     size_t at = 0;
 
-    for (; *template && at + 1 < sizeof(text); template++) {
+    for (; *template && at + 1 < sizeof(text); template ++) {
         if (template[0] == '{' && template[1] == '}') {
             size_t len = strlen(subject), room = sizeof(text) - 1 - at;
             len = len < room ? len : room;
             memcpy(text + at, subject, len);
             at += len;
-            template++;
+            template ++;
         } else {
             text[at++] = *template;
         }
@@ -113,11 +113,11 @@ static json_t *finding_json(const struct findings *f, const struct finding *item
 {
     char buf[NAME_MAX_BYTES];
     const char *subject = subject_text(f, item, buf, sizeof(buf));
-    json_t *json = json_pack(
-        "{s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "rule", item->rule->name, "severity",
-        item->is_error ? "error" : "warning", "message", fill_in(item->rule->message, subject),
-        "line", (int)item->line, "column", (int)item->column + 1, "name", fill_in("{}", subject),
-        "remedy", fill_in(item->rule->remedy, subject));
+    json_t *json = json_pack("{s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "rule", item->rule->name, "severity",
+                             item->is_error ? "error" : "warning", "message",
+                             fill_in(item->rule->message, subject), "line", (int)item->line,
+                             "column", (int)item->column + 1, "name", fill_in("{}", subject),
+                             "remedy", fill_in(item->rule->remedy, subject));
 
     if (json && item->rule->points > 0)
         json_object_set_new(json, "points", json_integer(item->rule->points));

@@ -376,6 +376,19 @@ static void add_workspace(void)
     PyErr_Clear();
 }
 
+/* Under strict nothing comes from the workspace: what lies there was not checked, and the program
+ * could write it itself and then import it under an allowed name. */
+static void drop_workspace(const struct guest *g)
+{
+    const char *policy =
+        json_string_value(json_object_get(json_object_get(g->request, "check"), "policy"));
+    PyObject *path = PySys_GetObject("path");
+
+    if (policy && strcmp(policy, "strict") == 0 && path)
+        (void)PyList_SetSlice(path, 0, 1, NULL); /* add_workspace() put it there */
+    PyErr_Clear();
+}
+
 static int set_environment(const struct guest *g)
 {
     json_t *env = json_object_get(g->request, "env");
@@ -706,6 +719,7 @@ static void run_request(struct guest *g)
         g->exit_code = g->verdict.is_rejected ? 126 : 0;
         return; /* with the token: it is the check's word */
     }
+    drop_workspace(g);
     take_leave(g);
     run_program(g);
 }
@@ -717,13 +731,11 @@ static void warm_up(void)
     struct guest g = { .chan = -1, .tell_fd = -1, .answer = json_object() };
     char *text = NULL;
 
-    g.request =
-        json_pack("{s:s,s:s,s:{s:i},s:[s],s:{s:s,s:s,s:n,s:[],s:n,s:[],s:n,s:[]}}", "code",
-                  "def f(x):\n    return str(x) + 'x'\nw = [f(i) for i in range(20)]\n"
-                  "len(w)",
-                  "filename", "warm.py", "inputs", "a", 1, "argv", "warm.py", "check", "policy",
-                  "standard", "patterns", "warn", "allow_imports", "block_imports",
-                  "allow_builtins", "block_builtins", "allow_os_attrs", "tools");
+    g.request = json_pack("{s:s,s:s,s:{s:i},s:[s],s:{s:s,s:s}}", "code",
+                          "def f(x):\n    return str(x) + 'x'\nw = [f(i) for i in range(20)]\n"
+                          "len(w)",
+                          "filename", "warm.py", "inputs", "a", 1, "argv", "warm.py", "check",
+                          "policy", "standard", "patterns", "warn");
     run_request(&g);
     (void)has_end_work();
     flush("stdout");

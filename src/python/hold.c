@@ -448,8 +448,7 @@ static int collect_flows(struct holds *h)
 
 static struct binding *bound_by(const struct holds *h, const struct node *node)
 {
-    bool is_walrus =
-        node->kind == K_Name && node_parent(h->t, node)->kind == K_NamedExpr;
+    bool is_walrus = node->kind == K_Name && node_parent(h->t, node)->kind == K_NamedExpr;
     uint32_t scope = scope_of_store(h->s, node->scope, node->name, is_walrus);
 
     return scope_find(h->s, scope, node->name);
@@ -500,7 +499,8 @@ static int bind_star_name(struct holds *h, uint32_t module, PyObject *text)
 static int bind_star(struct holds *h, const struct node *alias)
 {
     const struct node *from = node_parent(h->t, alias);
-    uint32_t module = from->small == 0 && from->name ? path_module(h, name_text(h->t, from->name)) : 0;
+    uint32_t module =
+        from->small == 0 && from->name ? path_module(h, name_text(h->t, from->name)) : 0;
     PyObject *live = module ? h->paths[module].live : NULL, *dict, *all, *key, *value;
     Py_ssize_t at = 0;
     int r = 0;

@@ -74,15 +74,16 @@ struct holds {
     uint32_t work_n;
     struct flow {
         uint32_t name, from; /* `from` with FLOW_ELEMENT for its elements */
-    } *flows;
+    } * flows;
     uint32_t flow_n, flow_cap;
     struct held {
         uint32_t value, next;
-    } *lists; /* from 1 */
+    } * lists; /* from 1 */
     uint32_t list_n, list_cap;
     uint32_t *many; /* a length and as many values, again and again */
     uint32_t many_n, many_cap;
-    uint32_t *free; /* by name: the path of what nobody binds, FREE_NONE, or 0 before it was asked */
+    uint32_t
+        *free; /* by name: the path of what nobody binds, FREE_NONE, or 0 before it was asked */
     uint32_t free_cap;
     bool is_broken; /* memory ran out: there is a Python exception */
 };

@@ -8,9 +8,9 @@
 
 /* ---- rules ---- */
 
-static const struct rule import_blocked = {
-    "import", "the module {} is blocked", "do it without {}; the operator does not allow it", 0, 0
-};
+static const struct rule import_blocked = { "import", "the module {} is blocked",
+                                            "do it without {}; the operator does not allow it", 0,
+                                            0 };
 static const struct rule import_unlisted = {
     "import", "the module {} is not in the list of modules that may be imported",
     "use an allowed module, or ask the operator for --allow-import {}", 0, 0
@@ -19,33 +19,32 @@ static const struct rule import_relative = {
     "import-relative", "there is no package here that {} could be relative to",
     "import an allowed module by its full name", 0, 0
 };
-static const struct rule import_star = {
-    "import-star", "from {} import * brings names that cannot be checked",
-    "name what you import: from {} import ...", 0, 0
-};
+static const struct rule import_star = { "import-star",
+                                         "from {} import * brings names that cannot be checked",
+                                         "name what you import: from {} import ...", 0, 0 };
 static const struct rule import_in_class = {
     "module-escape", "a class body would keep the module {} as an attribute",
     "import {} at the top of the program", 0, 0
 };
-static const struct rule os_attribute = { "os-attribute", "{} is not among what may be used of os",
-                                          "os.environ and os.path are there; for files use pathlib, "
-                                          "or ask the operator for --allow-os-attr",
-                                          0, 0 };
+static const struct rule os_attribute = {
+    "os-attribute", "{} is not among what may be used of os",
+    "os.environ and os.path are there; for files use pathlib, "
+    "or ask the operator for --allow-os-attr",
+    0, 0
+};
 static const struct rule path_function = {
     "os-path", "{} looks at the file system; of os.path only what works on text may be used",
     "use pathlib.Path for files; join, split, basename, dirname, normpath and their kind are fine",
     0, 0
 };
-static const struct rule module_attribute = {
-    "module-attribute", "{} is a module that another one happens to use",
-    "import the module itself, if it is allowed", 0, 0
-};
+static const struct rule module_attribute = { "module-attribute",
+                                              "{} is a module that another one happens to use",
+                                              "import the module itself, if it is allowed", 0, 0 };
 static const struct rule private_name = { "private-name", "{} is private to its module",
                                           "use what the module documents", 0, 0 };
-static const struct rule process_or_socket = {
-    "process-or-socket", "{} starts processes or opens connections",
-    "call a tool that the host gives for this", 0, 0
-};
+static const struct rule process_or_socket = { "process-or-socket",
+                                               "{} starts processes or opens connections",
+                                               "call a tool that the host gives for this", 0, 0 };
 static const struct rule evaluates_text = { "evaluates-text", "{} runs text as code",
                                             "write the code itself, or do without", 0, 0 };
 static const struct rule environ_change = { "environ-change", "{} changes the environment",
@@ -141,7 +140,8 @@ static bool is_inside(const struct checker *c, uint32_t path)
 /* A module that is not loaded cannot be asked; its attributes may be modules that it imports. */
 static bool may_be_module(const struct checker *c, const struct path *p)
 {
-    const char *name = name_text(&c->t, p->name), *root = name_text(&c->t, c->h.paths[p->root].name);
+    const char *name = name_text(&c->t, p->name),
+               *root = name_text(&c->t, c->h.paths[p->root].name);
     const struct path *parent = &c->h.paths[p->parent];
     const char *above = name_text(&c->t, parent->name);
 
@@ -170,7 +170,7 @@ static const struct rule *os_refusal(const struct checker *c, const struct path 
         return NULL;
     if (parent->parent == 0)
         return rules_list_has(c->rules.allow_os_attrs, name_text(&c->t, p->name)) ? NULL
-                                                                                 : &os_attribute;
+                                                                                  : &os_attribute;
     if (!is_os_path(c, parent) || words(c, p->name) & WORD_LEXICAL)
         return NULL;
     strncat(buf, name_text(&c->t, p->name), sizeof(buf) - 6);

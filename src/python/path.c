@@ -54,9 +54,9 @@ static uint32_t path_get(struct holds *h, uint32_t parent, uint32_t name, bool *
     h->paths[i] = (struct path){ .parent = parent, .name = name, .root = i };
     if (parent != 0) {
         h->paths[i].root = h->paths[parent].root;
-        h->paths[i].depth = (uint16_t)(h->paths[parent].depth < UINT16_MAX
-                                           ? h->paths[parent].depth + 1
-                                           : UINT16_MAX);
+        h->paths[i].depth =
+            (uint16_t)(h->paths[parent].depth < UINT16_MAX ? h->paths[parent].depth + 1
+                                                           : UINT16_MAX);
     }
     *path_slot(h, parent, name) = i;
     *ret_is_new = true;

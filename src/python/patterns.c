@@ -34,13 +34,13 @@ static const struct rule computed_attribute = {
     "pattern-computed-attribute", "looks up an attribute of {} by a name that is computed", LOOK, 7,
     false
 };
-static const struct rule introspection = { "pattern-introspection", "reaches into objects: {}", LOOK,
-                                           3, false };
+static const struct rule introspection = { "pattern-introspection", "reaches into objects: {}",
+                                           LOOK, 3, false };
 static const struct rule escape_chain = { "pattern-escape",
                                           "climbs from an object to the interpreter, by {}", LOOK,
                                           10, false };
-static const struct rule process_module = { "pattern-process", "process and thread module: {}", LOOK,
-                                            5, false };
+static const struct rule process_module = { "pattern-process", "process and thread module: {}",
+                                            LOOK, 5, false };
 static const struct rule network_module = { "pattern-network", "network module: {}", LOOK, 2,
                                             false };
 static const struct rule endless_loop = { "pattern-endless-loop",
@@ -58,10 +58,10 @@ static const struct rule disk_command = { "pattern-shell-text",
                                           true };
 static const struct rule traversal = { "pattern-traversal", "a path that climbs far up",
                                        "use paths below the workspace", 5, false };
-static const struct rule high_score = { "pattern-score",
-                                        "high risk score: the signs of danger add up to {}, more than 15",
-                                        "see the warnings, and write what they name in another way",
-                                        0, false };
+static const struct rule high_score = {
+    "pattern-score", "high risk score: the signs of danger add up to {}, more than 15",
+    "see the warnings, and write what they name in another way", 0, false
+};
 
 /* ---- what members mean ---- */
 
@@ -83,8 +83,9 @@ static const struct sign {
     { "shutil", "rmtree", &file_removal },
     { "os", "environ environb", &environment },
     { "os", "getenv getenvb", &getenv_call },
-    { "base64", "b64decode b32decode b16decode b85decode a85decode urlsafe_b64decode "
-                "standard_b64decode decodebytes",
+    { "base64",
+      "b64decode b32decode b16decode b85decode a85decode urlsafe_b64decode "
+      "standard_b64decode decodebytes",
       &obfuscation },
     { "binascii", "unhexlify a2b_hex a2b_base64", &obfuscation },
     { "codecs", "decode", &obfuscation },
@@ -93,8 +94,9 @@ static const struct sign {
 static const char *const process_modules = "subprocess multiprocessing threading _thread";
 static const char *const network_modules = "socket urllib http ftplib smtplib telnetlib requests "
                                            "httpx aiohttp urllib3";
-static const char *const risky_modules = "os sys subprocess builtins socket importlib shutil ctypes "
-                                         "posix pty";
+static const char *const risky_modules =
+    "os sys subprocess builtins socket importlib shutil ctypes "
+    "posix pty";
 
 static bool list_has(const char *list, const char *word)
 {
@@ -239,8 +241,7 @@ static void scan_call(struct scan *s, uint32_t i)
     const struct node *call = &s->c->t.nodes[i];
     uint32_t callee = hold_path(&s->c->h, call->first), base;
 
-    if (path_special(&s->c->h, callee) != SPECIAL_GETATTR ||
-        tree_count(&s->c->t, call, F_args) < 2)
+    if (path_special(&s->c->h, callee) != SPECIAL_GETATTR || tree_count(&s->c->t, call, F_args) < 2)
         return;
     base = hold_path(&s->c->h, call->first + 1);
     if (!base || s->c->h.paths[base].depth > 0)
@@ -298,7 +299,7 @@ static void mark_exit(const struct scan *s, uint32_t i)
 
 /* ---- numbers ---- */
 
-/* What a small sum of literals comes to; false when that cannot be told, or is beyond 63 bits. */
+/* What two numbers come to; false when that cannot be told, or is beyond 63 bits. */
 static bool fold_one(int op, int64_t a, int64_t b, int64_t *ret)
 {
     switch (op) {
@@ -345,36 +346,36 @@ static bool constant_number(const struct node *node, int64_t *ret)
     return true;
 }
 
-/* Depth-first with a stack of nodes; the operators are applied when both sides are there. */
+/* A literal, a negative one, or two with an operator between. */
+static bool fold_small(const struct checker *c, const struct node *node, int64_t *ret)
+{
+    int64_t a, b;
+
+    if (constant_number(node, ret))
+        return true;
+    if (node->kind == K_UnaryOp && node->mark == K_USub && node->count == 1)
+        return constant_number(&c->t.nodes[node->first], &a) && fold_one(K_Sub, 0, a, ret);
+    return node->kind == K_BinOp && node->count == 2 &&
+           constant_number(&c->t.nodes[node->first], &a) &&
+           constant_number(&c->t.nodes[node->first + 1], &b) && fold_one(node->mark, a, b, ret);
+}
+
+/* a * b * c leans to the left: walk down that side, then fold on the way back. */
 static bool fold_number(const struct checker *c, uint32_t node, int64_t *ret)
 {
     const struct node *n = &c->t.nodes[node];
+    uint32_t chain[FOLD_STEPS], depth = 0;
     int64_t left, right;
 
-    if (constant_number(n, ret))
-        return true;
-    if (n->kind == K_UnaryOp && n->mark == K_USub && n->count == 1)
-        return constant_number(&c->t.nodes[n->first], &left) &&
-               fold_one(K_Sub, 0, left, ret);
-    if (n->kind != K_BinOp || n->count != 2)
-        return false;
-    /* a * b * c leans to the left: walk down that side, then fold on the way back. */
-    uint32_t chain[FOLD_STEPS], depth = 0;
     for (; n->kind == K_BinOp && n->count == 2 && depth < FOLD_STEPS; n = &c->t.nodes[n->first])
         chain[depth++] = node_index(&c->t, n);
-    if (!constant_number(n, &left))
+    if (!fold_small(c, n, &left))
         return false;
     while (depth-- > 0) {
-        const struct node *op = &c->t.nodes[chain[depth]], *r = &c->t.nodes[op->first + 1];
-        bool is_known = constant_number(r, &right);
+        const struct node *op = &c->t.nodes[chain[depth]];
 
-        if (!is_known && r->kind == K_BinOp && r->count == 2) {
-            int64_t a, b;
-            is_known = constant_number(&c->t.nodes[r->first], &a) &&
-                       constant_number(&c->t.nodes[r->first + 1], &b) &&
-                       fold_one(r->mark, a, b, &right);
-        }
-        if (!is_known || !fold_one(op->mark, left, right, &left))
+        if (!fold_small(c, &c->t.nodes[op->first + 1], &right) ||
+            !fold_one(op->mark, left, right, &left))
             return false;
     }
     *ret = left;
@@ -513,8 +514,7 @@ static const struct rule *text_sign(const char *text)
             return &rm_command;
         if (strncmp(at, "rmdir", 5) == 0 && has_words(at + 5, rmdir, 2))
             return &rm_command;
-        if ((strncmp(at, "dd", 2) == 0 && has_words(at + 2, dd, 1)) ||
-            strncmp(at, "mkfs.", 5) == 0)
+        if ((strncmp(at, "dd", 2) == 0 && has_words(at + 2, dd, 1)) || strncmp(at, "mkfs.", 5) == 0)
             return &disk_command;
     }
     return NULL;

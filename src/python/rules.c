@@ -39,7 +39,8 @@ int rules_parse(const json_t *json, struct rules *ret)
     struct rules rules = { .policy = POLICY_OFF };
     int policy = POLICY_STRICT, level = PATTERNS_OFF;
 
-    if (!json_is_object(json) || parse_word(json_object_get(json, "policy"), policies, &policy) < 0 ||
+    if (!json_is_object(json) ||
+        parse_word(json_object_get(json, "policy"), policies, &policy) < 0 ||
         parse_word(json_object_get(json, "patterns"), patterns, &level) < 0 ||
         parse_list(json, "allow_imports", &rules.allow_imports) < 0 ||
         parse_list(json, "block_imports", &rules.block_imports) < 0 ||

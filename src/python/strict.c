@@ -13,34 +13,33 @@ static const struct rule module_escape = {
     "module-escape", "the module {} may only be used through its attributes, as in {}.NAME",
     "use {}.NAME where it is needed, or import it under the other name", 0, 0
 };
-static const struct rule module_unsure = {
-    "module-escape", "{} may be one of too many modules", "give each module a name of its own", 0, 0
-};
+static const struct rule module_unsure = { "module-escape", "{} may be one of too many modules",
+                                           "give each module a name of its own", 0, 0 };
 static const struct rule module_change = { "module-change", "{} would change a module",
                                            "keep your own values in names of your own", 0, 0 };
-static const struct rule module_unlisted = {
-    "import", "the module {} is not allowed", "use an allowed module, or ask the operator for it", 0,
-    0
-};
+static const struct rule module_unlisted = { "import", "the module {} is not allowed",
+                                             "use an allowed module, or ask the operator for it", 0,
+                                             0 };
 static const struct rule builtin_blocked = {
     "builtin", "the builtin {} is not allowed",
     "do it without {}; if you mean a function of your own, define it before this line", 0, 0
 };
-static const struct rule name_blocked = { "builtin", "the name {} is blocked", "do it without {}", 0,
-                                          0 };
+static const struct rule name_blocked = { "builtin", "the name {} is blocked", "do it without {}",
+                                          0, 0 };
 static const struct rule dunder_name = { "dunder-name", "the name {} belongs to the interpreter",
                                          "do it without {}", 0, 0 };
 static const struct rule internal_name = { "internals",
                                            "{} is the name of a part of the interpreter",
                                            "give the attribute another name", 0, 0 };
-static const struct rule type_use = {
-    "type-use", "{} may only be asked for the type of one thing: type(x)",
-    "write a class statement to make a class", 0, 0
+static const struct rule type_use = { "type-use",
+                                      "{} may only be asked for the type of one thing: type(x)",
+                                      "write a class statement to make a class", 0, 0 };
+static const struct rule wraps_use = {
+    "attribute-names",
+    "{} may only be called with the functions, without a list of "
+    "attributes to copy",
+    "leave assigned= and updated= out", 0, 0
 };
-static const struct rule wraps_use = { "attribute-names",
-                                       "{} may only be called with the functions, without a list of "
-                                       "attributes to copy",
-                                       "leave assigned= and updated= out", 0, 0 };
 static const struct rule dataclass_use = { "dataclass-use",
                                            "{} may only decorate a class statement without a "
                                            "metaclass",
@@ -50,9 +49,9 @@ static const struct rule attribute_text = { "attribute-names",
                                             "read ordinary attributes, by a literal name", 0, 0 };
 static const struct rule environ_change = { "environ-change", "{} would be changed",
                                             "os.environ may only be read", 0, 0 };
-static const struct rule environ_use = { "environ-change",
-                                         "{} goes where it could be changed",
-                                         "hand on a copy, dict({}), or the values themselves", 0, 0 };
+static const struct rule environ_use = { "environ-change", "{} goes where it could be changed",
+                                         "hand on a copy, dict({}), or the values themselves", 0,
+                                         0 };
 static const struct rule key_use = { "dunder-key", "the key {} reaches into the interpreter",
                                      "use a key of your own", 0, 0 };
 static const struct rule unknown_syntax = {
@@ -82,7 +81,8 @@ static const struct node *call_of(const struct checker *c, uint32_t node)
 static bool has_starred(const struct checker *c, const struct node *call)
 {
     for (uint32_t i = call->first; i < call->first + call->count; i++)
-        if (c->t.nodes[i].kind == K_Starred || (c->t.nodes[i].kind == K_keyword && !c->t.nodes[i].name))
+        if (c->t.nodes[i].kind == K_Starred ||
+            (c->t.nodes[i].kind == K_keyword && !c->t.nodes[i].name))
             return true;
     return false;
 }

@@ -6,7 +6,7 @@
 #include "python/words.h"
 
 enum {
-    SLOTS = 512,        /* a power of two, well above KIND_COUNT and FIELD_COUNT */
+    SLOTS = 512, /* a power of two, well above KIND_COUNT and FIELD_COUNT */
     TEXT_BLOCK = 8 << 10,
     NODES_MAX = 1 << 23 /* more than the longest program that is read can have */
 };
@@ -76,7 +76,8 @@ static bool are_places_last(void)
 {
     PyObject *builtins = PyImport_ImportModule("builtins");
     PyObject *tree =
-        builtins ? PyObject_CallMethod(builtins, "compile", "sssi", "f(x)", "", "eval", 0x400) : NULL;
+        builtins ? PyObject_CallMethod(builtins, "compile", "sssi", "f(x)", "", "eval", 0x400)
+                 : NULL;
     PyObject *call = tree ? PyObject_GetAttrString(tree, "body") : NULL;
     PyObject *dict = call ? PyObject_GenericGetDict(call, NULL) : NULL, *key, *value;
     Py_ssize_t at = 0;
@@ -230,8 +231,7 @@ uint32_t tree_name(struct tree *t, const char *text, size_t len)
     if (!text)
         return 0;
     i = t->name_n++;
-    t->names[i] =
-        (struct name){ .text = text, .len = (uint32_t)len, .words = words_of(text, len) };
+    t->names[i] = (struct name){ .text = text, .len = (uint32_t)len, .words = words_of(text, len) };
     t->by_text[at] = i;
     return i;
 }
@@ -404,10 +404,9 @@ static int add_child(struct tree *t, uint32_t parent, enum field role, enum kind
                      PyObject *object)
 {
     const struct node *p = &t->nodes[parent];
-    struct node child = { .py = object,
-                          .parent = parent,
-                          .kind = (uint8_t)kind,
-                          .role = (uint8_t)role };
+    struct node child = {
+        .py = object, .parent = parent, .kind = (uint8_t)kind, .role = (uint8_t)role
+    };
 
     if (kind == K_comprehension) /* which of the comprehension's loops */
         child.small = p->count > 0 && t->nodes[p->first + p->count - 1].kind == K_comprehension;

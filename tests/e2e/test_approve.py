@@ -258,6 +258,31 @@ def test_a_box_that_is_killed_while_it_waits():
     assert (status, result["status"]) == (125, "failed") and result["stdout"] == ""
 
 
+# ---- the record ----
+
+@pytest.mark.parametrize("answer, events", [
+    ("y", ["admitted", "checked", "approved", "started", "finished"]),
+    ("n", ["admitted", "checked", "approved", "finished"]),
+])
+def test_the_audit_has_the_answer(tmp_path, answer, events):
+    audit = tmp_path / "audit.jsonl"
+    with Terminal("run", "--audit", audit, "--approve", "ask", "-c", "print('ran')") as t:
+        t.shows(PROMPT)
+        t.types(answer + "\n")
+        t.ends()
+    lines = [line for line in map(json.loads, audit.read_text().splitlines()) if "run" in line]
+    assert [line["event"] for line in lines] == events
+    assert lines[2]["answer"] == {"y": "yes", "n": "no"}[answer]
+
+
+def test_what_cannot_be_recorded_does_not_run():
+    """The file fills up while the person thinks."""
+    with Terminal("run", "--json", "--audit", "/dev/full", "--audit-required", "--approve", "ask",
+                  "-c", "print('ran')") as t:
+        status, out, err = t.ends()
+    assert status in (2, 125) and "ran" not in out
+
+
 # ---- the library ----
 
 def test_the_library(library_program):
