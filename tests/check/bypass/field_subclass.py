@@ -1,5 +1,6 @@
 # A field of one's own kind, whose name is text.
 # reaches: os.system
+# needs: 3.10
 from dataclasses import MISSING, Field, dataclass
 
 found = []
