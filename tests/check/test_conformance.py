@@ -45,7 +45,8 @@ ACCEPT = {
     6: "print('hello', 'world')",
     7: "import json\njson.dumps({'a': [1, 2], 'b': None})",
     8: "a = [x * 2 for x in range(5)]\nb = {x for x in range(9) if x % 2}\nc = {x: x for x in range(3)}",
-    9: "n = 0\nfor i in range(9):\n    if i % 2:\n        continue\n    else:\n        n += i\nwhile n > 0:\n    n -= 1",
+    9: "n = 0\nfor i in range(9):\n    if i % 2:\n        continue\n    else:\n        n += i\n"
+       "while n > 0:\n    n -= 1",
     10: "import os\nvalue = os.environ.get('KEY', 'default')",
     11: "import os\np = os.path.join('/base', 'file.txt')",
     12: "def my_helper(x):\n    return x + 1\n\nmy_helper(1)",

@@ -56,7 +56,8 @@ BIG = {
     "string": "x = '" + "a" * (MIB - 10) + "'", "adjacent strings": "x = " + "'a'" * 300_000,
     "one line": "#" + " " * (MIB - 2), "name": "x" * (MIB - 10) + " = 1", "lines": "\n" * (MIB - 10),
     "statements": "x=1\n" * 100_000, "number": "x = 1" + "0" * (MIB - 10), "attributes": "x" + ".a" * (MIB // 2 - 10),
-    "functions": "".join(f"def f{i}():0\n" for i in range(20_000)), "strings": "'" + "\\x41" * 250_000 + "'", "bytes": "b'" + "\\0" * 500_000 + "'",
+    "functions": "".join(f"def f{i}():0\n" for i in range(20_000)),
+    "strings": "'" + "\\x41" * 250_000 + "'", "bytes": "b'" + "\\0" * 500_000 + "'",
     "dictionary": "x = {" + "'a':1," * 60_000 + "}", "comparisons": "1" + "<1" * 100_000,
     "f-string": "f'" + "{1}" * 20_000 + "'", "quotes": "'" * (MIB - 1), "backslashes": "\\\n" * 500_000,
 }
@@ -152,7 +153,8 @@ BYTES = {
     "cookie latin-1, plain": (b"# coding: latin-1\nprint(1)\n", EITHER),
     "cookie latin-1, its bytes": (b"# coding: latin-1\nprint('\xe9')\n", EITHER),
     "cookie latin-1, other bytes": (b"# coding: latin-1\nprint('\xc3\xa9')\n", EITHER),
-    "cookie in the second line": (b"#!/usr/bin/python3\n# vim: set fileencoding=latin-1 :\nprint('\xc3\xa9')\n", EITHER),
+    "cookie in the second line": (b"#!/usr/bin/python3\n# vim: set fileencoding=latin-1 :\n"
+                                  b"print('\xc3\xa9')\n", EITHER),
     "cookie after a blank line": (b"\n# coding: latin-1\nprint('\xc3\xa9')\n", EITHER),
     "cookie after a form feed": (b"\x0c# coding: latin-1\nprint('\xc3\xa9')\n", EITHER),
     "cookie after a continuation": (b"\\\n# coding: latin-1\nprint('\xc3\xa9')\n", EITHER),

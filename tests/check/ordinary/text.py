@@ -107,10 +107,10 @@ print("%-10s|%3d|%6.2f" % row)
 print("%(a)s-%(b)05d" % {"a": "x", "b": 42})
 assert "%s %% %r" % ("a", "b") == "a % 'b'"
 #--- translate_table
-table = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
-text = "Größe und Übermut".lower().translate(table)
+table = str.maketrans({"é": "e", "ñ": "n", "ø": "oe", "ß": "ss"})
+text = "Straße, señor, café, bjørk".lower().translate(table)
 print(text)
-assert text == "groesse und uebermut"
+assert text == "strasse, senor, cafe, bjoerk"
 assert "a-b_c".translate(str.maketrans("-_", "  ")).split() == ["a", "b", "c"]
 #--- slugify
 import re

@@ -1,0 +1,4 @@
+# An annotation without a value binds nothing.
+# reaches: builtins.open
+open: object
+REACHED = open

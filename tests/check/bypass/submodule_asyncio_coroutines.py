@@ -1,0 +1,4 @@
+# Another.
+# reaches: inspect
+import asyncio.coroutines
+REACHED = asyncio.coroutines.inspect

@@ -1,0 +1,4 @@
+# Another.
+# reaches: inspect
+from asyncio import tasks
+REACHED = tasks.inspect

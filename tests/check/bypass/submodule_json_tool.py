@@ -1,0 +1,4 @@
+# The command of json, and its modules.
+# reaches: sys
+import json.tool
+REACHED = json.tool.sys
