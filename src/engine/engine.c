@@ -318,6 +318,7 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
         engine->backend->ops->free(engine->backend); /* ends the jobs that run */
     while (engine->jobs)
         job_deliver(engine->jobs);
+    review_link_done(&engine->review_link);
     if (engine->on_wake)
         event_free(engine->on_wake);
     if (engine->on_later)

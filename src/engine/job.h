@@ -8,6 +8,7 @@
 #include "engine/digest.h"
 #include "engine/output.h"
 #include "engine/request.h"
+#include "engine/review.h"
 #include "glovebox.h"
 
 struct trail;
@@ -21,6 +22,7 @@ struct gb_engine {
     struct gb_job *jobs;
     int n_jobs;
     int wake_fd; /* eventfd */
+    struct review_link review_link;
     struct event *on_wake;
     struct event *on_later; /* delivers jobs that ended before they ran */
     struct event *on_step;  /* ends a step that waited long enough */

@@ -275,7 +275,8 @@ static enum verdict stage_review(struct gb_job *job)
                                 .key = c->review_key,
                                 .ca = c->review_ca,
                                 .module_dir = c->extension_dir,
-                                .base = job->engine->base };
+                                .base = job->engine->base,
+                                .link = &job->engine->review_link };
     struct gb_err err = { 0 };
 
     if (!c->review)

@@ -1,6 +1,6 @@
 #pragma once
 /* The system calls that a guest may make, as BPF programs. libseccomp takes milliseconds to make
- * one, so they are made when glovebox is built (filters_make.c) and are data here. */
+ * one, so they are made when glovebox is built (scripts/make-filters.c) and are data here. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -20,7 +20,7 @@ static int print_code(unsigned i)
 
     gb_buf_init(&code, SECCOMP_MAX);
     if (seccomp_build(&wish, &code, &err) < 0) {
-        (void)fprintf(stderr, "filters_make: %s\n", err.msg);
+        (void)fprintf(stderr, "make-filters: %s\n", err.msg);
         return -1;
     }
     (void)printf("static const struct sock_filter filter_%u[] = {\n", i);
