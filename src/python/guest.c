@@ -45,9 +45,6 @@ enum {
     TRACEBACK_MAX = 64 << 10,
 };
 
-/* The first tree of an interpreter is dear: it makes a type for each kind of node. */
-static bool has_made_tree;
-
 /* The compiled runtime's namespace; made once in the zygote, inherited by every guest. */
 static PyObject *runtime;
 
@@ -182,7 +179,6 @@ static int compile_program(struct guest *g, PyObject *source)
 {
     PyObject *tree = guest_parse(source, g->filename), *last = NULL;
 
-    has_made_tree = true;
     if (tree)
         check_tree_of(g, source, tree);
     if (tree && !g->verdict.is_rejected)
@@ -782,8 +778,7 @@ void guest_prepare(const struct box_fds *fds)
     PyOS_AfterFork_Child();
     reseed();
     listen_for_the_end();
-    /* What a cold zygote left to us: there is time while the box is built. */
-    if (!has_made_tree && (guest_run_bare(FIRST_TREE) < 0 || check_prepare() < 0))
+    if (check_prepare() < 0) /* a cold zygote left that to us: there is time while the box is built */
         PyErr_Clear();
 }
 
@@ -824,7 +819,7 @@ int guest_run_bare(const char *code)
     PyObject *source = PyUnicode_FromString(code), *value = NULL;
 
     g.names = PyDict_New();
-    if (source && g.names && check_prepare() == 0 && /* which every guest inherits too */
+    if (source && g.names &&
         PyDict_SetItemString(g.names, "__builtins__", PyEval_GetBuiltins()) == 0 &&
         compile_program(&g, source) == 0)
         value = run_pieces(&g);
