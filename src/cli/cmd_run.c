@@ -162,7 +162,7 @@ static int run_with_engine(struct run *run, struct request *request, struct gb_e
     auto_free char *text = NULL;
     struct gb_err err;
 
-    if (request_read(request, run->args, &text, &err) < 0) {
+    if (cli_request_read(request, run->args, &text, &err) < 0) {
         if (signals_caught() != 0)
             return CLI_SIGNAL + signals_caught();
         return cli_refuse(run->args->command, &err);

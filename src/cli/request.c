@@ -151,7 +151,7 @@ static int set_arguments(json_t *request, const struct request *r, const struct 
     return 0;
 }
 
-int request_read(struct request *r, const struct args *args, char **ret, struct gb_err *err)
+int cli_request_read(struct request *r, const struct args *args, char **ret, struct gb_err *err)
 {
     json_auto_t *request = json_pack("{s:s}", "kind", "python");
 
@@ -224,7 +224,7 @@ json_t *request_text_of(const char *path, struct gb_err *err)
     return text;
 }
 
-void request_done(struct request *r)
+void cli_request_done(struct request *r)
 {
     gb_closep(&r->code_fd);
     gb_closep(&r->stdin_fd);

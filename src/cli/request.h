@@ -18,7 +18,7 @@ struct request {
 int request_open(const struct args *args, struct request *r, struct gb_err *err) gb_nodiscard;
 
 /* Read the files and make the request's JSON, which the caller frees. */
-int request_read(struct request *r, const struct args *args, char **ret,
+int cli_request_read(struct request *r, const struct args *args, char **ret,
                  struct gb_err *err) gb_nodiscard;
 
 /* The request that checks a file ("-" for standard input), which the caller frees. Its text is
@@ -37,7 +37,7 @@ json_t *request_text_of(const char *path, struct gb_err *err);
 #define REQUEST_BYTES_MAX ((size_t)64 << 20)
 
 /* Closes the files. For auto_request. */
-void request_done(struct request *r);
+void cli_request_done(struct request *r);
 
-#define auto_request  __attribute__((cleanup(request_done)))
+#define auto_request  __attribute__((cleanup(cli_request_done)))
 #define REQUEST_EMPTY ((struct request){ .code_fd = -1, .stdin_fd = -1, .prelude_fd = -1 })

@@ -155,10 +155,11 @@ static bool has_extension(const char *dir)
            access(path, R_OK) == 0;
 }
 
-/* Beside the library, as in a build tree, or in its own folder there, as installed. */
+/* Beside the library or the command, as in a build tree; as installed, in a folder of its own beside
+ * the library. */
 static int find_extension(struct config *c, struct gb_err *err)
 {
-    static const char *const below[] = { "", "/glovebox" };
+    static const char *const below[] = { "", "/glovebox", "/../" GLOVEBOX_LIBDIR "/glovebox" };
     Dl_info info;
     char path[PATH_MAX], dir[PATH_MAX];
 

@@ -45,6 +45,9 @@ enum {
     TRACEBACK_MAX = 64 << 10,
 };
 
+/* The first tree of an interpreter is dear: it makes a type for each kind of node. */
+static bool has_made_tree;
+
 /* The compiled runtime's namespace; made once in the zygote, inherited by every guest. */
 static PyObject *runtime;
 
@@ -179,6 +182,7 @@ static int compile_program(struct guest *g, PyObject *source)
 {
     PyObject *tree = guest_parse(source, g->filename), *last = NULL;
 
+    has_made_tree = true;
     if (tree)
         check_tree_of(g, source, tree);
     if (tree && !g->verdict.is_rejected)
@@ -778,7 +782,8 @@ void guest_prepare(const struct box_fds *fds)
     PyOS_AfterFork_Child();
     reseed();
     listen_for_the_end();
-    if (check_prepare() < 0) /* a cold zygote left that to us: there is time while the box is built */
+    /* What a cold zygote left to us: there is time while the box is built. */
+    if (!has_made_tree && (guest_run_bare(FIRST_TREE) < 0 || check_prepare() < 0))
         PyErr_Clear();
 }
 

@@ -164,8 +164,9 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
         return NULL;
     bool greeted = greet(sock, info, settle_threads()) == 0;
 
-    /* While the engine makes its plan: every guest inherits what this leaves. */
-    if (greeted && guest_run_bare(FIRST_TREE) < 0)
+    /* While the engine makes its plan: every guest inherits what this leaves. Where there will be
+     * but one, it does so itself, while its box is built. */
+    if (greeted && warm && guest_run_bare(FIRST_TREE) < 0)
         PyErr_Clear();
     if (greeted)
         while (serve_one(sock, init))

@@ -12,7 +12,8 @@
  *
  * The guest comes from glibc's fork(), which sets its thread id right and runs the fork handlers
  * of every library that is loaded. It readies the interpreter while init builds the box around
- * both; when init says so it seals itself, and only then does it ask for code:
+ * both; when init says that its place is there it seals itself, and only when init says that the
+ * box is whole does it ask for code:
  *   1. close what the box was not given
  *   2. become the box's user            never the host's root from here on
  *   3. resource limits, no_new_privs, no capabilities
@@ -65,9 +66,9 @@ void box_ready(int ctl)
 }
 
 /* Close everything that the zygote had open, and what preparing left, but what the box was given. */
-static void keep_only(const struct box_fds *fds)
+static void keep_only(const struct box_fds *fds, int ready)
 {
-    int keep[] = { fds->ctl, fds->chan, fds->answer, fds->out, fds->err };
+    int keep[] = { fds->ctl, fds->chan, fds->answer, fds->out, fds->err, ready };
     unsigned low = 3;
 
     for (size_t i = 0; i < ARRAY_LEN(keep); i++) { /* in ascending order */
@@ -129,11 +130,14 @@ static _Noreturn void guest_main(const struct box_spec *spec, int ready)
     spec->prepare(&spec->fds);
     if (fd_read_all(ready, &byte, 1) < 0)
         _exit(1); /* the box could not be built, and init has said so */
-    keep_only(&spec->fds);
+    keep_only(&spec->fds, ready);
     if (take_place(spec, &err) < 0) {
         tell_failed(spec->fds.ctl, &err);
         _exit(1);
     }
+    if (fd_read_all(ready, &byte, 1) < 0)
+        _exit(1);
+    (void)close(ready);
     /* init is hidden; the guest may see itself. */
     (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     (void)close(spec->fds.out);

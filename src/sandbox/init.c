@@ -13,7 +13,8 @@
  *   3. build the private root, leave the host's
  *   4. loopback up, host name
  *   5. no_new_privs, no capabilities, a seccomp filter of its own with next to nothing in it
- *   6. let the guest go on: it seals itself, more closely, before it sees any code
+ * The guest seals itself, more closely, when 3 has given it its place, and asks for code only when
+ * 5 is done and it is told so.
  * Without namespaces, 1 to 4 fall away.
  */
 #include <errno.h>
@@ -45,6 +46,13 @@
 
 /* ---- set-up ---- */
 
+/* The guest waits twice: for its place to be there, before it seals itself, and for the box to be
+ * whole, before it asks for code. One that is gone will be reaped. */
+static void beckon(int ready)
+{
+    (void)fd_write_all(ready, "", 1);
+}
+
 static int loopback_up(struct gb_err *err)
 {
     auto_close int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -69,12 +77,15 @@ static int bound_buffers(struct gb_err *err)
     return 0;
 }
 
-static int setup_namespaces(const struct plan *plan, struct gb_err *err)
+static int setup_namespaces(const struct plan *plan, int ready, struct gb_err *err)
 {
     struct root_sources sources;
 
     if (root_open_sources(plan, &sources, err) < 0 || seal_ids(plan, err) < 0 ||
         root_enter(plan, &sources, err) < 0)
+        return -1;
+    beckon(ready); /* it seals itself while we go on */
+    if (root_leave_host(err) < 0)
         return -1;
     if ((plan->namespaces & CLONE_NEWNET) != 0 && (loopback_up(err) < 0 || bound_buffers(err) < 0))
         return -1;
@@ -100,9 +111,14 @@ static int setup_scratch(const struct plan *plan, struct gb_err *err)
     return 0;
 }
 
-static int setup(const struct plan *plan, struct gb_err *err)
+static int setup(const struct plan *plan, int ready, struct gb_err *err)
 {
-    return plan->level == LEVEL_NAMESPACES ? setup_namespaces(plan, err) : setup_scratch(plan, err);
+    if (plan->level == LEVEL_NAMESPACES)
+        return setup_namespaces(plan, ready, err);
+    if (setup_scratch(plan, err) < 0)
+        return -1;
+    beckon(ready);
+    return 0;
 }
 
 /* What is left to do: wait, look, kill, tidy up. Not Landlock, which would keep it from ending a
@@ -448,10 +464,10 @@ int main(int argc, char **argv)
     in.guest = (pid_t)strtol(argv[4], NULL, 10);
     detach_streams();
     if (read_plan((int)strtol(argv[2], NULL, 10), &plan, &event.err) < 0 ||
-        setup(&plan, &event.err) < 0 || open_eyes(&in, &signals, &event.err) < 0 ||
+        setup(&plan, ready, &event.err) < 0 || open_eyes(&in, &signals, &event.err) < 0 ||
         seal_init(&plan, &event.err) < 0)
         init_fail(&in, &event);
-    (void)fd_write_all(ready, "", 1); /* a guest that is gone will be reaped */
+    beckon(ready);
     (void)close(ready);
     init_loop(&in, signals);
 }

@@ -232,10 +232,15 @@ int root_enter(const struct plan *plan, struct root_sources *sources, struct gb_
     }
     if (mount_attr(root, MOUNT_ATTR_RDONLY, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making the box's root read-only");
-    /* The second "." stacks the old root onto the new one's mount point; detaching it leaves
-     * nothing of the host but the copies above. */
-    if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
-        chdir("/") < 0)
+    /* The second "." stacks the old root onto the new one's mount point. */
+    if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "entering the box's root");
+    return 0;
+}
+
+int root_leave_host(struct gb_err *err)
+{
+    if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "leaving the host's root");
     return 0;
 }

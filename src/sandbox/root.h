@@ -11,6 +11,11 @@ struct root_sources {
 int root_open_sources(const struct plan *plan, struct root_sources *ret,
                       struct gb_err *err) gb_nodiscard;
 
-/* Build the root, make it the process's, detach the host's. Consumes the sources. */
+/* Build the root and make it that of every process in this mount namespace. Consumes the sources.
+ * The host's is still there, stacked on it: no path leads to it but "/..". */
 int root_enter(const struct plan *plan, struct root_sources *sources,
                struct gb_err *err) gb_nodiscard;
+
+/* Then detach the host's: nothing of it is left but the copies in the new root. The kernel waits for
+ * every processor here, for up to milliseconds. */
+int root_leave_host(struct gb_err *err) gb_nodiscard;
