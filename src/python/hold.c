@@ -135,24 +135,37 @@ static bool is_text(const struct node *node)
     return node->kind == K_Constant && PyUnicode_Check(node->value);
 }
 
-PyObject *folded_text(const struct holds *h, uint32_t node)
+/* The pieces in their order; false when there is anything else among them. */
+static bool text_pieces(const struct holds *h, uint32_t node, uint32_t *pieces, uint32_t *ret_n)
 {
-    uint32_t todo[FOLD_MAX], n = 1;
-    PyObject *all = PyBytes_FromStringAndSize("", 0);
+    uint32_t todo[FOLD_MAX] = { node }, left = 1, n = 0;
 
-    todo[0] = node;
-    while (n > 0 && all) {
-        const struct node *at = &h->t->nodes[todo[--n]];
+    while (left > 0) {
+        const struct node *at = &h->t->nodes[todo[--left]];
 
-        if (at->kind == K_BinOp && at->mark == K_Add && n + 2 <= FOLD_MAX && at->count == 2) {
-            todo[n++] = at->first + 1;
-            todo[n++] = at->first;
-        } else if (is_text(at) && PyBytes_Size(all) < 1 << 16) {
-            PyBytes_ConcatAndDel(&all, constant_bytes(at));
+        if (at->kind == K_BinOp && at->mark == K_Add && left + 2 <= FOLD_MAX && at->count == 2) {
+            todo[left++] = at->first + 1;
+            todo[left++] = at->first;
+        } else if (is_text(at) && n < FOLD_MAX) {
+            pieces[n++] = node_index(h->t, at);
         } else {
-            Py_CLEAR(all);
+            return false;
         }
     }
+    *ret_n = n;
+    return true;
+}
+
+PyObject *folded_text(const struct holds *h, uint32_t node)
+{
+    uint32_t pieces[FOLD_MAX], n;
+    PyObject *all;
+
+    if (!text_pieces(h, node, pieces, &n))
+        return NULL;
+    all = constant_bytes(&h->t->nodes[pieces[0]]);
+    for (uint32_t i = 1; all && i < n; i++) /* NULL for `all` when memory runs out */
+        PyBytes_ConcatAndDel(&all, constant_bytes(&h->t->nodes[pieces[i]]));
     PyErr_Clear();
     return all;
 }

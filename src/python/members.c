@@ -1,5 +1,6 @@
 /* What of a module the program may use: by the operator's lists, by what the interpreter has
  * loaded, and by tables of what reaches further than its module's name says. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,7 +165,7 @@ static bool may_be_module(const struct checker *c, const struct path *p)
 static const struct rule *os_refusal(const struct checker *c, const struct path *p)
 {
     const struct path *parent = &c->h.paths[p->parent];
-    char buf[128] = "path.";
+    char buf[128];
 
     if (!is_named(c, &c->h.paths[p->root], "os") || !c->rules.allow_os_attrs)
         return NULL;
@@ -173,7 +174,7 @@ static const struct rule *os_refusal(const struct checker *c, const struct path 
                                                                                   : &os_attribute;
     if (!is_os_path(c, parent) || words(c, p->name) & WORD_LEXICAL)
         return NULL;
-    strncat(buf, name_text(&c->t, p->name), sizeof(buf) - 6);
+    (void)snprintf(buf, sizeof(buf), "path.%s", name_text(&c->t, p->name));
     return rules_list_has(c->rules.allow_os_attrs, buf) ? NULL : &path_function;
 }
 
@@ -258,15 +259,15 @@ int members_judge(struct checker *c)
     bool has_fields = false;
 
     c->path_n = c->h.path_n;
-    c->refusal = calloc(c->path_n + 1, sizeof(*c->refusal));
-    if (!c->refusal) {
+    c->judged = calloc(c->path_n + 1, sizeof(*c->judged));
+    if (!c->judged) {
         PyErr_NoMemory();
         return -1;
     }
     for (uint32_t i = 1; i < c->path_n; i++) {
         const struct path *p = &c->h.paths[i];
 
-        c->refusal[i] = path_refusal(c, i);
+        c->judged[i].refusal = path_refusal(c, i);
         c->has_dispatch |= p->special == SPECIAL_DISPATCH;
         has_fields |= p->special == SPECIAL_FIELDS || p->special == SPECIAL_FIELD;
         /* Whether the module has such an attribute will only be seen when it runs. */
@@ -298,9 +299,7 @@ static enum verdict from_verdict(const struct checker *c, const struct node *ali
 
     if (!both || strcmp(module, "__future__") == 0)
         return both ? VERDICT_FINE : VERDICT_BLOCKED;
-    memcpy(both, module, strlen(module));
-    both[strlen(module)] = '.';
-    memcpy(both + strlen(module) + 1, name, strlen(name) + 1);
+    (void)snprintf(both, len, "%s.%s", module, name);
     with_name = rules_import(&c->rules, both);
     if (verdict == VERDICT_FINE && with_name == VERDICT_BLOCKED)
         return VERDICT_BLOCKED;
@@ -312,8 +311,8 @@ static void check_path_import(struct checker *c, uint32_t alias, uint32_t path)
     const struct node *node = &c->t.nodes[alias];
 
     for (uint32_t p = path; p != 0; p = c->h.paths[p].parent) {
-        if (c->refusal[p]) {
-            finding_add(&c->f, c->refusal[p], alias, SUBJECT_PATH, p, true);
+        if (c->judged[p].refusal) {
+            finding_add(&c->f, c->judged[p].refusal, alias, SUBJECT_PATH, p, true);
             return;
         }
     }

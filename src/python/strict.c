@@ -268,7 +268,8 @@ static void check_free_name(struct checker *c, uint32_t i)
         uint32_t at = 0, value;
         while (hold_next(&c->h, i, &at, &value))
             if (hold_kind(value) == HOLD_PATH && c->h.paths[hold_what(value)].is_builtin &&
-                c->h.paths[hold_what(value)].name == node->name && c->refusal[hold_what(value)])
+                c->h.paths[hold_what(value)].name == node->name &&
+                c->judged[hold_what(value)].refusal)
                 report_name(c, &builtin_blocked, i);
     }
 }
@@ -290,8 +291,8 @@ static void check_name_load(struct checker *c, uint32_t i)
         if (hold_kind(value) == HOLD_PATH && !b)
             check_unimported(c, i, hold_what(value));
         if (hold_kind(value) == HOLD_PATH && b && b->bind & BIND_STAR &&
-            c->refusal[hold_what(value)])
-            report_path(c, c->refusal[hold_what(value)], i, hold_what(value));
+            c->judged[hold_what(value)].refusal)
+            report_path(c, c->judged[hold_what(value)].refusal, i, hold_what(value));
         check_held(c, i, value);
     }
 }
@@ -355,8 +356,8 @@ static bool check_member(struct checker *c, uint32_t i)
         if (parent->is_module && node->mark != K_Load) {
             report_path(c, &module_change, i, path);
             is_told = true;
-        } else if (c->refusal[path] && is_allowed_root(c, p)) {
-            report_path(c, c->refusal[path], i, path);
+        } else if (c->judged[path].refusal && is_allowed_root(c, p)) {
+            report_path(c, c->judged[path].refusal, i, path);
             is_told = true;
         } else if (node->mark == K_Load) {
             check_held(c, i, value);
@@ -459,8 +460,8 @@ static void check_listed(struct checker *c, uint32_t i, bool has_builtins)
         check_free_name(c, i);
     } else if (node->kind == K_Attribute) {
         path = hold_path(&c->h, i);
-        if (path && c->refusal[path])
-            report_path(c, c->refusal[path], i, path);
+        if (path && c->judged[path].refusal)
+            report_path(c, c->judged[path].refusal, i, path);
     }
 }
 

@@ -27,7 +27,7 @@ static bool is_prepared;
 static bool has_places_last;
 
 /* Part of the stable ABI since 3.10, and there before. */
-PyAPI_FUNC(PyObject *) PyObject_GenericGetDict(PyObject *object, void *context);
+PyObject *PyObject_GenericGetDict(PyObject *object, void *context);
 
 static uint32_t pointer_hash(const void *p)
 {
