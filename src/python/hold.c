@@ -318,11 +318,11 @@ static uint32_t hold_node(struct holds *h, uint32_t i)
     }
 }
 
-static bool has_value(const struct node *node)
+static bool has_value(const struct tree *t, const struct node *node)
 {
     switch (node->kind) {
     case K_Name:
-        return node->mark == K_Load;
+        return node_is_read(t, node);
     case K_Attribute:
     case K_Call:
     case K_Subscript:
@@ -575,7 +575,7 @@ static int seed(struct holds *h)
         }
         if (node->kind == K_Constant && PyUnicode_Check(node->value))
             h->of[i] = hold_value(HOLD_TEXT, i);
-        else if (has_value(node))
+        else if (has_value(h->t, node))
             h->work[h->work_n++] = i;
     }
     if (has_star)

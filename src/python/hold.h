@@ -26,8 +26,10 @@ enum special {
     SPECIAL_UPDATE_WRAPPER,
     SPECIAL_DISPATCH,
     SPECIAL_DATACLASS,
-    SPECIAL_FIELDS, /* gives the fields of a dataclass */
-    SPECIAL_FIELD,  /* makes one */
+    SPECIAL_FIELDS,  /* gives the fields of a dataclass */
+    SPECIAL_FIELD,   /* makes one */
+    SPECIAL_REPLACE, /* dataclasses.replace */
+    SPECIAL_HINTS,   /* takes type hints apart: get_args, get_origin */
     SPECIAL_ATTRGETTER,
     SPECIAL_ENVIRON,
     SPECIAL_RECORD, /* namedtuple() */

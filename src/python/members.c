@@ -48,6 +48,8 @@ static const struct rule process_or_socket = { "process-or-socket",
                                                "call a tool that the host gives for this", 0, 0 };
 static const struct rule evaluates_text = { "evaluates-text", "{} runs text as code",
                                             "write the code itself, or do without", 0, 0 };
+static const struct rule looks_inside = { "internals", "{} gives frames of running code",
+                                          "do it without looking into the interpreter", 0, 0 };
 static const struct rule environ_change = { "environ-change", "{} changes the environment",
                                             "os.environ may only be read", 0, 0 };
 static const struct rule builtin_refused = { "builtin", "the builtin {} is not allowed",
@@ -71,7 +73,12 @@ static const struct table {
       "protocols runners taskgroups tasks threads timeouts tools",
       &module_attribute },
     { "pathlib", "attrgetter methodcaller", &evaluates_text },
+    { "asyncio",
+      "capture_call_graph format_call_graph print_call_graph FrameCallGraphEntry FutureCallGraph",
+      &looks_inside },
     { "typing", "get_type_hints ForwardRef evaluate_forward_ref", &evaluates_text },
+    { "typing", "ABCMeta NamedTupleMeta", &module_attribute },
+    { "collections", "ABCMeta", &module_attribute },
     { "annotationlib", "get_annotations call_annotate_function ForwardRef", &evaluates_text },
     { "dataclasses", "make_dataclass", &evaluates_text },
     { "inspect", "get_annotations signature", &evaluates_text },
@@ -254,9 +261,35 @@ static bool gives_fields(const struct checker *c, uint32_t i)
              c->t.scopes[call->scope].kind == SCOPE_CLASS);
 }
 
+/* Does this hand on `type`, or the type of a thing, rather than look at it? */
+static bool gives_metaclass(const struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i], *parent = node_parent(&c->t, node);
+    bool is_type = node->kind == K_Name && node->mark == K_Load &&
+                   path_special(&c->h, hold_path(&c->h, i)) == SPECIAL_TYPE;
+    bool is_class =
+        node->kind == K_Attribute && strcmp(name_text(&c->t, node->name), "__class__") == 0;
+
+    if (is_type && parent->kind == K_Call && node->role == F_func) {
+        node = parent;
+        parent = node_parent(&c->t, node);
+    } else if (is_type) {
+        return true;
+    }
+    if (!is_type && !is_class)
+        return false;
+    if (parent->kind == K_Call && node->role == F_args) {
+        uint32_t callee = hold_path(&c->h, parent->first);
+        return !callee || !c->h.paths[callee].is_builtin;
+    }
+    return parent->kind != K_Attribute && parent->kind != K_Compare &&
+           parent->kind != K_FormattedValue;
+}
+
 int members_judge(struct checker *c)
 {
-    bool has_fields = false;
+    /* Earlier cells may have left objects of any of these. */
+    bool has_fields = false, has_replace = false, has_earlier = c->rules.has_earlier;
 
     c->path_n = c->h.path_n;
     c->judged = calloc(c->path_n + 1, sizeof(*c->judged));
@@ -264,19 +297,28 @@ int members_judge(struct checker *c)
         PyErr_NoMemory();
         return -1;
     }
+    c->has_asyncio = c->has_pathlib = c->has_typing = c->has_dataclasses = has_earlier;
+    c->is_unsure = c->has_get_args = c->has_fields = has_earlier;
     for (uint32_t i = 1; i < c->path_n; i++) {
         const struct path *p = &c->h.paths[i];
 
         c->judged[i].refusal = path_refusal(c, i);
         c->has_dispatch |= p->special == SPECIAL_DISPATCH;
+        has_replace |= p->special == SPECIAL_REPLACE;
         has_fields |= p->special == SPECIAL_FIELDS || p->special == SPECIAL_FIELD;
         /* Whether the module has such an attribute will only be seen when it runs. */
         c->is_unsure |= p->is_read && !p->live && c->h.paths[p->parent].is_module;
+        c->has_get_args |= p->special == SPECIAL_HINTS;
         c->has_asyncio |= p->depth == 0 && is_named(c, p, "asyncio");
         c->has_pathlib |= p->depth == 0 && is_named(c, p, "pathlib");
+        c->has_typing |= p->depth == 0 && is_named(c, p, "typing");
+        c->has_dataclasses |= p->depth == 0 && is_named(c, p, "dataclasses");
     }
     for (uint32_t i = c->t.own_from; has_fields && i < c->t.n; i++)
         c->has_fields |= gives_fields(c, i);
+    c->makes_classes = c->has_get_args;
+    for (uint32_t i = c->t.own_from; has_replace && i < c->t.n; i++)
+        c->makes_classes |= gives_metaclass(c, i);
     return 0;
 }
 

@@ -562,7 +562,7 @@ static void scan_node(struct scan *s, uint32_t i)
 
     switch (node->kind) {
     case K_Name:
-        if (node->mark == K_Load)
+        if (node_is_read(&s->c->t, node))
             scan_load(s, i);
         break;
     case K_Attribute:

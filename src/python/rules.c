@@ -52,6 +52,7 @@ int rules_parse(const json_t *json, struct rules *ret)
     rules.policy = (enum policy)policy;
     rules.patterns = (enum patterns)level;
     rules.names = json_object_get(json, "names");
+    rules.has_earlier = json_is_true(json_object_get(json, "earlier"));
     *ret = rules;
     return 0;
 }

@@ -44,6 +44,10 @@ static const struct rule dataclass_use = { "dataclass-use",
                                            "{} may only decorate a class statement without a "
                                            "metaclass",
                                            "write @dataclass above a plain class", 0, 0 };
+static const struct rule replace_use = {
+    "dataclass-use", "{} reads fields by name, and this program may make classes in other ways",
+    "build the new object by calling its class", 0, 0
+};
 static const struct rule attribute_text = { "attribute-names",
                                             "{} with a name that would not be allowed as code",
                                             "read ordinary attributes, by a literal name", 0, 0 };
@@ -200,6 +204,10 @@ static void check_special(struct checker *c, uint32_t i, uint32_t path)
         if (!decorates_plain_class(c, i))
             report_path(c, &dataclass_use, i, path);
         break;
+    case SPECIAL_REPLACE:
+        if (c->makes_classes && (c->has_asyncio || c->has_pathlib))
+            report_path(c, &replace_use, i, path);
+        break;
     case SPECIAL_GETATTR:
     case SPECIAL_ATTRIBUTE_FN:
         if (!is_attribute_call(c, i))
@@ -297,29 +305,12 @@ static void check_name_load(struct checker *c, uint32_t i)
     }
 }
 
-/* What `x |= y` changes, where x is a name. */
-static uint32_t augmented_path(const struct checker *c, uint32_t i)
-{
-    const struct node *node = &c->t.nodes[i];
-    const struct binding *b;
-
-    if (node->kind != K_Name || node_parent(&c->t, node)->kind != K_AugAssign)
-        return 0;
-    b = scope_find(&c->s, scope_of_store(&c->s, node->scope, node->name, false), node->name);
-    for (uint32_t at = b ? b->holds : 0; at != 0; at = c->h.lists[at].next)
-        if (hold_kind(c->h.lists[at].value) == HOLD_PATH)
-            return hold_what(c->h.lists[at].value);
-    return 0;
-}
-
 static void check_name_store(struct checker *c, uint32_t i, uint32_t name)
 {
-    uint32_t w = words(c, name), path = augmented_path(c, i);
+    uint32_t w = words(c, name), known = WORD_DUNDER_NAME | WORD_DUNDER_DEFINE;
     bool is_class = c->t.scopes[c->t.nodes[i].scope].kind == SCOPE_CLASS;
 
-    if (path && path_special(&c->h, path) == SPECIAL_ENVIRON)
-        report_path(c, &environ_change, i, path);
-    if (w & WORD_DUNDER && !(w & (WORD_DUNDER_NAME | WORD_DUNDER_DEFINE)))
+    if (w & WORD_DUNDER && !(w & (is_class ? WORD_DUNDER_DEFINE : known)))
         finding_add(&c->f, &dunder_name, i, SUBJECT_NAME, name, true);
     else if (is_class && w & WORD_INTERNAL)
         finding_add(&c->f, &internal_name, i, SUBJECT_NAME, name, true);
@@ -392,9 +383,9 @@ static void check_node(struct checker *c, uint32_t i)
 
     switch (node->kind) {
     case K_Name:
-        if (node->mark == K_Load)
+        if (node_is_read(&c->t, node))
             check_name_load(c, i);
-        else
+        if (node->mark != K_Load)
             check_name_store(c, i, node->name);
         break;
     case K_Attribute:
@@ -456,7 +447,7 @@ static void check_listed(struct checker *c, uint32_t i, bool has_builtins)
 
     if (node->kind == K_alias) {
         check_alias(c, i);
-    } else if (node->kind == K_Name && node->mark == K_Load && node->is_free && has_builtins) {
+    } else if (node->kind == K_Name && node_is_read(&c->t, node) && node->is_free && has_builtins) {
         check_free_name(c, i);
     } else if (node->kind == K_Attribute) {
         path = hold_path(&c->h, i);
