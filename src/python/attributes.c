@@ -5,8 +5,9 @@
 #include "base/own.h"
 #include "python/checker.h"
 
-#define WORDS_ROAD \
-    (WORD_ROAD_PATHLIB | WORD_ROAD_ASYNCIO | WORD_ROAD_TYPING | WORD_ROAD_ERROR | WORD_ROAD_FIELD)
+#define WORDS_ROAD                                                                \
+    (WORD_ROAD_PATHLIB | WORD_ROAD_ASYNCIO | WORD_ROAD_TYPING | WORD_ROAD_ERROR | \
+     WORD_ROAD_FIELD | WORD_ROAD_VIEW)
 
 static const struct rule dunder_attribute = {
     "dunder-attribute", "the attribute {} reaches into the interpreter",
@@ -53,7 +54,8 @@ static bool is_road(const struct checker *c, uint32_t name)
     if (w & WORD_ROAD_TYPING) /* `evaluate` is a name of one's own, where no hint is taken apart */
         return c->has_typing && (w & WORD_PRIVATE || c->has_get_args);
     return (w & WORD_ROAD_PATHLIB && c->has_pathlib) || (w & WORD_ROAD_ASYNCIO && c->has_asyncio) ||
-           (w & WORD_ROAD_ERROR && c->is_unsure) || (w & WORD_ROAD_FIELD && c->has_dataclasses);
+           (w & WORD_ROAD_ERROR && c->is_unsure) || (w & WORD_ROAD_FIELD && c->has_dataclasses) ||
+           (w & WORD_ROAD_VIEW && c->has_environ);
 }
 
 static bool is_own(const struct checker *c, uint32_t name)
@@ -168,17 +170,24 @@ static void check_unbound_format(struct checker *c, uint32_t attribute)
         finding_add(&c->f, &format_built, attribute, SUBJECT_NAME, node->name, true);
 }
 
-/* The first parameter of a method of a class that has its own format(). */
+/* The first parameter of a plain method, in a class that has its own format(). */
 static bool is_self(const struct checker *c, const struct node *name, uint32_t attribute)
 {
     const struct binding *b = binding_of(&c->s, name);
-    const struct scope *scope;
+    const struct node *method, *args, *first;
+    uint32_t class;
 
-    if (name->kind != K_Name || !b || b->bind != BIND_PARAMETER)
+    if (name->kind != K_Name || !b || b->bind != BIND_PARAMETER || b->times != 1)
         return false;
-    scope = &c->t.scopes[b->scope];
-    return c->t.scopes[scope->parent].kind == SCOPE_CLASS &&
-           scope_find(&c->s, scope->parent, attribute);
+    class = c->t.scopes[b->scope].parent;
+    method = &c->t.nodes[c->t.scopes[b->scope].node];
+    args = tree_child(&c->t, method, F_args);
+    first = args ? tree_child(&c->t, args, F_posonlyargs) : NULL;
+    if (args && !first)
+        first = tree_child(&c->t, args, F_args);
+    return first && first->name == name->name && method->kind == K_FunctionDef &&
+           !tree_child(&c->t, method, F_decorator_list) && c->t.scopes[class].kind == SCOPE_CLASS &&
+           scope_find(&c->s, class, attribute);
 }
 
 /* A function of a module, or the method of a class that has its own. */

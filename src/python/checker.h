@@ -17,7 +17,7 @@ struct checker {
     uint8_t *own;                   /* by name: the program gives some object such an attribute */
     uint32_t own_n;
     bool has_asyncio, has_pathlib, has_typing, has_dataclasses; /* objects of theirs may be about */
-    bool has_dispatch, has_get_args;
+    bool has_dispatch, has_get_args, has_environ;
     bool makes_classes; /* other than by class statements, for all that can be told */
     bool has_fields;    /* it may write to the fields of a dataclass */
     bool is_unsure;     /* it reads attributes of modules that are not loaded here */

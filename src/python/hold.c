@@ -6,10 +6,10 @@
 #include "python/words.h"
 
 enum {
-    HELD_MAX = 16,  /* different things that one name is followed for */
-    ROUNDS_MAX = 6, /* of following assignments */
-    LOOK_MAX = 64,  /* elements of a literal that are looked at */
-    FOLD_MAX = 32,  /* pieces of a constant text */
+    HELD_MAX = 16,   /* different things that one name is followed for */
+    ROUNDS_MAX = 40, /* of following assignments */
+    LOOK_MAX = 64,   /* elements of a literal that are looked at */
+    FOLD_MAX = 32,   /* pieces of a constant text */
 };
 
 #define FLOW_ELEMENT 0x80000000u
@@ -651,7 +651,8 @@ int holds_init(struct holds *h, struct tree *t, struct scopes *s, const struct r
             h->of[h->work[i]] = hold_node(h, h->work[i]);
         if (h->is_broken)
             return -1;
-        if (round + 1 == ROUNDS_MAX || !run_flows(h))
+        h->is_settled = !run_flows(h);
+        if (h->is_settled)
             break;
     }
     return h->is_broken ? -1 : 0;

@@ -87,7 +87,8 @@ struct holds {
     uint32_t
         *free; /* by name: the path of what nobody binds, FREE_NONE, or 0 before it was asked */
     uint32_t free_cap;
-    bool is_broken; /* memory ran out: there is a Python exception */
+    bool is_settled; /* what names hold was followed to its end */
+    bool is_broken;  /* memory ran out: there is a Python exception */
 };
 
 /* Returns 0, or -1 with a Python exception; holds_done() in either case. */

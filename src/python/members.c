@@ -50,8 +50,10 @@ static const struct rule evaluates_text = { "evaluates-text", "{} runs text as c
                                             "write the code itself, or do without", 0, 0 };
 static const struct rule looks_inside = { "internals", "{} gives frames of running code",
                                           "do it without looking into the interpreter", 0, 0 };
-static const struct rule environ_change = { "environ-change", "{} changes the environment",
-                                            "os.environ may only be read", 0, 0 };
+static const struct rule environ_change = {
+    "environ-change", "{} may change the environment",
+    "read os.environ, by a subscript or with get, items, keys, values, copy", 0, 0
+};
 static const struct rule builtin_refused = { "builtin", "the builtin {} is not allowed",
                                              "do it without {}", 0, 0 };
 
@@ -203,10 +205,9 @@ static const struct rule *environ_refusal(const struct checker *c, const struct 
 {
     const struct path *parent = &c->h.paths[p->parent];
 
-    if (parent->depth == 1 && words(c, p->name) & WORD_MUTATOR && is_named(c, parent, "environ") &&
-        is_named(c, &c->h.paths[p->root], "os"))
-        return &environ_change;
-    return NULL;
+    return parent->special == SPECIAL_ENVIRON && !(words(c, p->name) & WORD_READER)
+               ? &environ_change
+               : NULL;
 }
 
 static const struct rule *strict_refusal(const struct checker *c, uint32_t path)
@@ -255,6 +256,9 @@ static bool gives_fields(const struct checker *c, uint32_t i)
     path = hold_path(&c->h, i);
     if (path_special(&c->h, path) == SPECIAL_FIELDS)
         return true;
+    if (node->kind == K_Name && node->binding && c->t.scopes[node->scope].kind == SCOPE_CLASS &&
+        c->s.bindings[node->binding - 1].scope == node->scope)
+        return true; /* in the class body, the name of a field is the field */
     return path_special(&c->h, path) == SPECIAL_FIELD &&
            !(call->kind == K_Call && node->role == F_func && call->role == F_value &&
              node_parent(&c->t, call)->kind == K_AnnAssign &&
@@ -298,17 +302,19 @@ int members_judge(struct checker *c)
         return -1;
     }
     c->has_asyncio = c->has_pathlib = c->has_typing = c->has_dataclasses = has_earlier;
-    c->is_unsure = c->has_get_args = c->has_fields = has_earlier;
+    c->is_unsure = c->has_get_args = c->has_fields = c->has_environ = has_earlier;
     for (uint32_t i = 1; i < c->path_n; i++) {
         const struct path *p = &c->h.paths[i];
 
         c->judged[i].refusal = path_refusal(c, i);
         c->has_dispatch |= p->special == SPECIAL_DISPATCH;
-        has_replace |= p->special == SPECIAL_REPLACE;
+        has_replace |= p->special == SPECIAL_REPLACE || p->special == SPECIAL_WRAPS ||
+                       p->special == SPECIAL_UPDATE_WRAPPER;
         has_fields |= p->special == SPECIAL_FIELDS || p->special == SPECIAL_FIELD;
         /* Whether the module has such an attribute will only be seen when it runs. */
         c->is_unsure |= p->is_read && !p->live && c->h.paths[p->parent].is_module;
         c->has_get_args |= p->special == SPECIAL_HINTS;
+        c->has_environ |= p->special == SPECIAL_ENVIRON;
         c->has_asyncio |= p->depth == 0 && is_named(c, p, "asyncio");
         c->has_pathlib |= p->depth == 0 && is_named(c, p, "pathlib");
         c->has_typing |= p->depth == 0 && is_named(c, p, "typing");
@@ -316,7 +322,7 @@ int members_judge(struct checker *c)
     }
     for (uint32_t i = c->t.own_from; has_fields && i < c->t.n; i++)
         c->has_fields |= gives_fields(c, i);
-    c->makes_classes = c->has_get_args;
+    c->makes_classes = c->has_get_args || has_earlier;
     for (uint32_t i = c->t.own_from; has_replace && i < c->t.n; i++)
         c->makes_classes |= gives_metaclass(c, i);
     return 0;

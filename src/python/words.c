@@ -99,7 +99,7 @@ static const struct group {
                     "defpath devnull" },
     { WORD_IMPLICIT, "object super property staticmethod classmethod complex NotImplemented "
                      "Ellipsis __debug__ True False None" },
-    { WORD_MUTATOR, "update pop popitem setdefault clear unsetenv putenv" },
+    { WORD_READER, "get items keys values copy __contains__ __getitem__ __len__ __iter__" },
     { WORD_INTROSPECT, "__dict__ __class__ __bases__ __base__ __mro__ __subclasses__ __globals__ "
                        "__code__ __builtins__" },
     { WORD_ESCAPE, "__subclasses__ __globals__ __code__ __builtins__" },
@@ -115,6 +115,7 @@ static const struct group {
     { WORD_ROAD_TYPING, "_evaluate evaluate" },
     { WORD_ROAD_ERROR, "obj" },
     { WORD_ROAD_FIELD, "_field_type" },
+    { WORD_ROAD_VIEW, "_mapping _data" },
     { WORD_TOLD, "format format_map register __setattr__ __delattr__" },
     { WORD_KEY, "__builtins__ __import__ __globals__ __subclasses__ __loader__ __spec__ "
                 "__build_class__ __mro__ __bases__ __base__ __code__ __closure__ "
