@@ -113,7 +113,7 @@ static const struct rule *table_refusal(const struct checker *c, const struct pa
     const char *root = name_text(&c->t, c->h.paths[p->root].name);
 
     for (size_t i = 0; i < ARRAY_LEN(tables); i++)
-        if (strcmp(tables[i].root, root) == 0 &&
+        if (tables[i].root[0] == root[0] && strcmp(tables[i].root, root) == 0 &&
             list_has(tables[i].members, name_text(&c->t, p->name)))
             return tables[i].rule;
     return NULL;

@@ -144,7 +144,8 @@ static enum special special_of(const struct holds *h, const struct path *p)
     const char *root = name_text(h->t, h->paths[p->root].name), *name = name_text(h->t, p->name);
 
     for (size_t i = 0; p->depth == 1 && i < ARRAY_LEN(specials); i++)
-        if (strcmp(specials[i].name, name) == 0 && strcmp(specials[i].root, root) == 0)
+        if (specials[i].name[0] == name[0] && strcmp(specials[i].name, name) == 0 &&
+            strcmp(specials[i].root, root) == 0)
             return specials[i].special;
     return SPECIAL_NONE;
 }

@@ -135,7 +135,8 @@ static const struct rule *path_sign(const struct checker *c, uint32_t path)
         return NULL;
     root = root_text(c, path);
     for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-        if (strcmp(signs[i].root, root) == 0 && p->depth == 1 && list_has(signs[i].members, name))
+        if (p->depth == 1 && signs[i].root[0] == root[0] && strcmp(signs[i].root, root) == 0 &&
+            list_has(signs[i].members, name))
             return is_granted(c, path) ? NULL : signs[i].rule;
     return NULL;
 }

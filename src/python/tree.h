@@ -2,9 +2,9 @@
 /*
  * CPython's own syntax tree as an array of plain C nodes.
  *
- * The nodes lie in breadth-first order: a parent before its children, the children of one node side
- * by side. So every pass of the checker is a loop over an array, upward or downward, and no depth
- * of nesting can exhaust the stack.
+ * A parent lies before its children, and the children of one node lie side by side. So every pass of
+ * the checker is a loop over an array, upward or downward, and no depth of nesting can exhaust the
+ * stack.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -18,11 +18,12 @@
     X(Expression)                                                                                 \
     X(FunctionDef)                                                                                \
     X(AsyncFunctionDef)                                                                           \
-    X(ClassDef) X(Return) X(Delete) X(Assign) X(AugAssign) X(AnnAssign) X(TypeAlias) X(For)       \
-        X(AsyncFor) X(While) X(If) X(With) X(AsyncWith) X(Match) X(Raise) X(Try) X(TryStar)       \
-            X(Assert) X(Import) X(ImportFrom) X(Global) X(Nonlocal) X(Expr) X(Pass) X(Break)      \
-                X(Continue) X(BoolOp) X(NamedExpr) X(BinOp) X(UnaryOp) X(Lambda) X(IfExp) X(Dict) \
-                    X(Set) X(ListComp) X(SetComp) X(DictComp) X(GeneratorExp) X(Await) X(Yield)   \
+    X(ClassDef)                                                                                   \
+    X(Return) X(Delete) X(Assign) X(AugAssign) X(AnnAssign) X(TypeAlias) X(For) X(AsyncFor)       \
+        X(While) X(If) X(With) X(AsyncWith) X(Match) X(Raise) X(Try) X(TryStar) X(Assert)         \
+            X(Import) X(ImportFrom) X(Global) X(Nonlocal) X(Expr) X(Pass) X(Break) X(Continue)    \
+                X(BoolOp) X(NamedExpr) X(BinOp) X(UnaryOp) X(Lambda) X(IfExp) X(Dict) X(Set)      \
+                    X(ListComp) X(SetComp) X(DictComp) X(GeneratorExp) X(Await) X(Yield)          \
                         X(YieldFrom) X(Compare) X(Call) X(FormattedValue) X(JoinedStr)            \
                             X(TemplateStr) X(Interpolation) X(Constant) X(Attribute) X(Subscript) \
                                 X(Starred) X(Name) X(List) X(Tuple) X(Slice) X(comprehension)     \
@@ -33,22 +34,24 @@
                                                     X(TypeVar) X(ParamSpec) X(TypeVarTuple)
 
 /* Kinds that are marks on their parent, not nodes. */
-#define MARK_MAP(X)                                                                           \
-    X(Load)                                                                                   \
-    X(Store)                                                                                  \
-    X(Del)                                                                                    \
-    X(And)                                                                                    \
-    X(Or) X(Add) X(Sub) X(Mult) X(MatMult) X(Div) X(Mod) X(Pow) X(LShift) X(RShift) X(BitOr)  \
-        X(BitXor) X(BitAnd) X(FloorDiv) X(Invert) X(Not) X(UAdd) X(USub) X(Eq) X(NotEq) X(Lt) \
-            X(LtE) X(Gt) X(GtE) X(Is) X(IsNot) X(In) X(NotIn)
+#define MARK_MAP(X)                                                                              \
+    X(Load)                                                                                      \
+    X(Store)                                                                                     \
+    X(Del)                                                                                       \
+    X(And)                                                                                       \
+    X(Or)                                                                                        \
+    X(Add) X(Sub) X(Mult) X(MatMult) X(Div) X(Mod) X(Pow) X(LShift) X(RShift) X(BitOr) X(BitXor) \
+        X(BitAnd) X(FloorDiv) X(Invert) X(Not) X(UAdd) X(USub) X(Eq) X(NotEq) X(Lt) X(LtE) X(Gt) \
+            X(GtE) X(Is) X(IsNot) X(In) X(NotIn)
 
 #define FIELD_MAP(X)                                                                               \
     X(body)                                                                                        \
     X(orelse)                                                                                      \
     X(finalbody)                                                                                   \
     X(handlers)                                                                                    \
-    X(test) X(value) X(target) X(targets) X(iter) X(ifs) X(generators) X(elt) X(key) X(keys)       \
-        X(values) X(left) X(right) X(operand) X(comparators) X(func) X(args) X(keywords) X(arg)    \
+    X(test)                                                                                        \
+    X(value) X(target) X(targets) X(iter) X(ifs) X(generators) X(elt) X(key) X(keys) X(values)     \
+        X(left) X(right) X(operand) X(comparators) X(func) X(args) X(keywords) X(arg)              \
             X(annotation) X(returns) X(decorator_list) X(bases) X(name) X(names) X(asname)         \
                 X(module) X(level) X(items) X(context_expr) X(optional_vars) X(type) X(exc)        \
                     X(cause) X(msg) X(lower) X(upper) X(step) X(slice) X(elts) X(ctx) X(op) X(ops) \
