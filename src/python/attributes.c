@@ -5,6 +5,10 @@
 #include "base/own.h"
 #include "python/checker.h"
 
+#define WORDS_ROAD                                                                \
+    (WORD_ROAD_PATHLIB | WORD_ROAD_ASYNCIO | WORD_ROAD_TYPING | WORD_ROAD_ERROR | \
+     WORD_ROAD_FIELD | WORD_ROAD_VIEW)
+
 static const struct rule dunder_attribute = {
     "dunder-attribute", "the attribute {} reaches into the interpreter",
     "do it without {}; isinstance(), type(x).__name__ and ordinary attributes are fine", 0, 0
@@ -41,28 +45,17 @@ static const struct rule field_name = {
     "do not use dataclasses.fields() in a program that sets .{}", 0, 0
 };
 
-/* Attributes of the library's objects that are modules, or as good as one, by what must be
- * imported for such an object to be there. */
-static const char *const pathlib_roads[] = { "parser",    "_flavour", "pathmod",
-                                             "_accessor", "_globber", "_raw_path" };
-static const char *const asyncio_roads[] = { "_ssock", "_csock", "_selector",  "_sock",
-                                             "_proc",  "_popen", "_transport", "_extra" };
-
-static bool is_among(const char *const *list, size_t n, const char *text)
+/* Attributes of the library's objects that are modules, or as good as one, where what must be
+ * imported for such an object to be there is. */
+static bool is_road(const struct checker *c, uint32_t name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(list[i], text) == 0)
-            return true;
-    return false;
-}
+    uint32_t w = words(c, name);
 
-static bool is_road(const struct checker *c, const char *text)
-{
-    if (c->is_unsure && strcmp(text, "obj") == 0) /* of an AttributeError: the module itself */
-        return true;
-    if (c->has_pathlib && is_among(pathlib_roads, ARRAY_LEN(pathlib_roads), text))
-        return true;
-    return c->has_asyncio && is_among(asyncio_roads, ARRAY_LEN(asyncio_roads), text);
+    if (w & WORD_ROAD_TYPING) /* `evaluate` is a name of one's own, where no hint is taken apart */
+        return c->has_typing && (w & WORD_PRIVATE || c->has_get_args);
+    return (w & WORD_ROAD_PATHLIB && c->has_pathlib) || (w & WORD_ROAD_ASYNCIO && c->has_asyncio) ||
+           (w & WORD_ROAD_ERROR && c->is_unsure) || (w & WORD_ROAD_FIELD && c->has_dataclasses) ||
+           (w & WORD_ROAD_VIEW && c->has_environ);
 }
 
 static bool is_own(const struct checker *c, uint32_t name)
@@ -80,7 +73,7 @@ const struct rule *attribute_refusal(const struct checker *c, uint32_t name, boo
         return &internal_attribute;
     if (w & WORD_LOOP && c->has_asyncio)
         return &loop_attribute;
-    if (w & WORD_ROAD && is_road(c, name_text(&c->t, name)))
+    if (w & WORDS_ROAD && is_road(c, name))
         return &module_road;
     if (is_store)
         return c->has_fields && strcmp(name_text(&c->t, name), "name") == 0 ? &field_name : NULL;
@@ -177,16 +170,35 @@ static void check_unbound_format(struct checker *c, uint32_t attribute)
         finding_add(&c->f, &format_built, attribute, SUBJECT_NAME, node->name, true);
 }
 
-/* The first parameter of a method of a class that has its own format(). */
-static bool is_self(const struct checker *c, const struct node *name)
+/* The first parameter of a plain method, in a class that has its own format(). */
+static bool is_self(const struct checker *c, const struct node *name, uint32_t attribute)
 {
     const struct binding *b = binding_of(&c->s, name);
-    const struct scope *scope;
+    const struct node *method, *args, *first;
+    uint32_t class;
 
-    if (name->kind != K_Name || !b || b->bind != BIND_PARAMETER)
+    if (name->kind != K_Name || !b || b->bind != BIND_PARAMETER || b->times != 1)
         return false;
-    scope = &c->t.scopes[b->scope];
-    return c->t.scopes[scope->parent].kind == SCOPE_CLASS;
+    class = c->t.scopes[b->scope].parent;
+    method = &c->t.nodes[c->t.scopes[b->scope].node];
+    args = tree_child(&c->t, method, F_args);
+    first = args ? tree_child(&c->t, args, F_posonlyargs) : NULL;
+    if (args && !first)
+        first = tree_child(&c->t, args, F_args);
+    return first && first->name == name->name && method->kind == K_FunctionDef &&
+           !tree_child(&c->t, method, F_decorator_list) && c->t.scopes[class].kind == SCOPE_CLASS &&
+           scope_find(&c->s, class, attribute);
+}
+
+/* A function of a module, or the method of a class that has its own. */
+static bool has_own_format(const struct checker *c, uint32_t value, uint32_t name)
+{
+    uint32_t what = hold_what(value);
+
+    if (hold_kind(value) == HOLD_PATH)
+        return c->h.paths[what].is_module;
+    return (hold_kind(value) == HOLD_INSTANCE || hold_kind(value) == HOLD_CLASS) &&
+           scope_find(&c->s, c->t.nodes[what].own, name);
 }
 
 void check_format(struct checker *c, uint32_t attribute)
@@ -196,13 +208,12 @@ void check_format(struct checker *c, uint32_t attribute)
 
     if (hold_kind(value) == HOLD_PATH && path_special(&c->h, hold_what(value)) == SPECIAL_STR) {
         check_unbound_format(c, attribute);
-    } else if (hold_kind(value) == HOLD_PATH || hold_kind(value) == HOLD_INSTANCE ||
-               hold_kind(value) == HOLD_CLASS) {
-        return; /* not a string */
+    } else if (has_own_format(c, value, node->name)) {
+        return;
     } else if (holds_only_text(c, node->first)) {
         while (hold_next(&c->h, node->first, &at, &value))
             check_folded(c, attribute, hold_what(value));
-    } else if (!is_self(c, base) || !is_own(c, node->name)) {
+    } else if (!is_self(c, base, node->name)) {
         check_folded(c, attribute, node->first);
     }
 }

@@ -64,7 +64,7 @@ static int answer(struct checker *c, struct check_result *ret)
 static void checker_done(struct checker *c)
 {
     findings_done(&c->f);
-    free(c->refusal);
+    free(c->judged);
     free(c->own);
     holds_done(&c->h);
     scopes_done(&c->s);

@@ -10,13 +10,17 @@ struct checker {
     struct holds h;
     struct rules rules;
     struct findings f;
-    const struct rule **refusal; /* by path: why it may not be used; NULL when it may */
-    uint32_t path_n;             /* of the above */
-    uint8_t *own;                /* by name: the program gives some object such an attribute */
+    struct judged {
+        const struct rule *refusal; /* NULL when it may be used */
+    } * judged;                     /* by path */
+    uint32_t path_n;                /* of those */
+    uint8_t *own;                   /* by name: the program gives some object such an attribute */
     uint32_t own_n;
-    bool has_asyncio, has_pathlib, has_dispatch;
-    bool has_fields; /* it may write to the fields of a dataclass */
-    bool is_unsure;  /* it reads attributes of modules that are not loaded here */
+    bool has_asyncio, has_pathlib, has_typing, has_dataclasses; /* objects of theirs may be about */
+    bool has_dispatch, has_get_args, has_environ;
+    bool makes_classes; /* other than by class statements, for all that can be told */
+    bool has_fields;    /* it may write to the fields of a dataclass */
+    bool is_unsure;     /* it reads attributes of modules that are not loaded here */
     int risk;
 };
 
@@ -29,8 +33,8 @@ static inline uint32_t words(const struct checker *c, uint32_t name)
 
 /* Judge every path once. Returns 0, or -1 with a Python exception. */
 int members_judge(struct checker *c);
-/* May this be imported? Reports what is wrong with it. */
-void check_alias(struct checker *c, uint32_t alias);
+/* May this name of an import statement be imported? Reports what is wrong with it. */
+void check_alias(struct checker *c, uint32_t i);
 
 /* ---- attributes.c ---- */
 

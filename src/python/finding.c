@@ -92,20 +92,19 @@ static json_t *fill_in(const char *template, const char *subject)
 {
     char text[TEXT_MAX];
     size_t at = 0;
+    json_t *json;
 
-    for (; *template && at + 1 < sizeof(text); template ++) {
-        if (template[0] == '{' && template[1] == '}') {
-            size_t len = strlen(subject), room = sizeof(text) - 1 - at;
-            len = len < room ? len : room;
-            memcpy(text + at, subject, len);
-            at += len;
-            template ++;
-        } else {
-            text[at++] = *template;
-        }
+    while (*template && at + 1 < sizeof(text)) {
+        bool is_gap = template[0] == '{' && template[1] == '}';
+        size_t len = is_gap ? 0 : 1 + strcspn(template + 1, "{");
+        int n = is_gap ? snprintf(text + at, sizeof(text) - at, "%s", subject)
+                       : snprintf(text + at, sizeof(text) - at, "%.*s", (int)len, template);
+
+        at += n > 0 ? (size_t)n : 0;
+        template += is_gap ? 2 : len;
     }
     /* Whatever was cut in the middle of a character is not UTF-8, and no JSON. */
-    json_t *json = json_stringn(text, at);
+    json = json_stringn(text, at < sizeof(text) ? at : sizeof(text) - 1);
     return json ? json : json_string("a name that cannot be shown");
 }
 

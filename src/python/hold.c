@@ -6,10 +6,10 @@
 #include "python/words.h"
 
 enum {
-    HELD_MAX = 16,  /* different things that one name is followed for */
-    ROUNDS_MAX = 6, /* of following assignments */
-    LOOK_MAX = 64,  /* elements of a literal that are looked at */
-    FOLD_MAX = 32,  /* pieces of a constant text */
+    HELD_MAX = 16,   /* different things that one name is followed for */
+    ROUNDS_MAX = 40, /* of following assignments */
+    LOOK_MAX = 64,   /* elements of a literal that are looked at */
+    FOLD_MAX = 32,   /* pieces of a constant text */
 };
 
 #define FLOW_ELEMENT 0x80000000u
@@ -135,24 +135,37 @@ static bool is_text(const struct node *node)
     return node->kind == K_Constant && PyUnicode_Check(node->value);
 }
 
-PyObject *folded_text(const struct holds *h, uint32_t node)
+/* The pieces in their order; false when there is anything else among them. */
+static bool text_pieces(const struct holds *h, uint32_t node, uint32_t *pieces, uint32_t *ret_n)
 {
-    uint32_t todo[FOLD_MAX], n = 1;
-    PyObject *all = PyBytes_FromStringAndSize("", 0);
+    uint32_t todo[FOLD_MAX] = { node }, left = 1, n = 0;
 
-    todo[0] = node;
-    while (n > 0 && all) {
-        const struct node *at = &h->t->nodes[todo[--n]];
+    while (left > 0) {
+        const struct node *at = &h->t->nodes[todo[--left]];
 
-        if (at->kind == K_BinOp && at->mark == K_Add && n + 2 <= FOLD_MAX && at->count == 2) {
-            todo[n++] = at->first + 1;
-            todo[n++] = at->first;
-        } else if (is_text(at) && PyBytes_Size(all) < 1 << 16) {
-            PyBytes_ConcatAndDel(&all, constant_bytes(at));
+        if (at->kind == K_BinOp && at->mark == K_Add && left + 2 <= FOLD_MAX && at->count == 2) {
+            todo[left++] = at->first + 1;
+            todo[left++] = at->first;
+        } else if (is_text(at) && n < FOLD_MAX) {
+            pieces[n++] = node_index(h->t, at);
         } else {
-            Py_CLEAR(all);
+            return false;
         }
     }
+    *ret_n = n;
+    return true;
+}
+
+PyObject *folded_text(const struct holds *h, uint32_t node)
+{
+    uint32_t pieces[FOLD_MAX], n;
+    PyObject *all;
+
+    if (!text_pieces(h, node, pieces, &n))
+        return NULL;
+    all = constant_bytes(&h->t->nodes[pieces[0]]);
+    for (uint32_t i = 1; all && i < n; i++) /* NULL for `all` when memory runs out */
+        PyBytes_ConcatAndDel(&all, constant_bytes(&h->t->nodes[pieces[i]]));
     PyErr_Clear();
     return all;
 }
@@ -305,11 +318,11 @@ static uint32_t hold_node(struct holds *h, uint32_t i)
     }
 }
 
-static bool has_value(const struct node *node)
+static bool has_value(const struct tree *t, const struct node *node)
 {
     switch (node->kind) {
     case K_Name:
-        return node->mark == K_Load;
+        return node_is_read(t, node);
     case K_Attribute:
     case K_Call:
     case K_Subscript:
@@ -562,7 +575,7 @@ static int seed(struct holds *h)
         }
         if (node->kind == K_Constant && PyUnicode_Check(node->value))
             h->of[i] = hold_value(HOLD_TEXT, i);
-        else if (has_value(node))
+        else if (has_value(h->t, node))
             h->work[h->work_n++] = i;
     }
     if (has_star)
@@ -638,7 +651,8 @@ int holds_init(struct holds *h, struct tree *t, struct scopes *s, const struct r
             h->of[h->work[i]] = hold_node(h, h->work[i]);
         if (h->is_broken)
             return -1;
-        if (round + 1 == ROUNDS_MAX || !run_flows(h))
+        h->is_settled = !run_flows(h);
+        if (h->is_settled)
             break;
     }
     return h->is_broken ? -1 : 0;

@@ -26,8 +26,10 @@ enum special {
     SPECIAL_UPDATE_WRAPPER,
     SPECIAL_DISPATCH,
     SPECIAL_DATACLASS,
-    SPECIAL_FIELDS, /* gives the fields of a dataclass */
-    SPECIAL_FIELD,  /* makes one */
+    SPECIAL_FIELDS,  /* gives the fields of a dataclass */
+    SPECIAL_FIELD,   /* makes one */
+    SPECIAL_REPLACE, /* dataclasses.replace */
+    SPECIAL_HINTS,   /* takes type hints apart: get_args, get_origin */
     SPECIAL_ATTRGETTER,
     SPECIAL_ENVIRON,
     SPECIAL_RECORD, /* namedtuple() */
@@ -85,7 +87,8 @@ struct holds {
     uint32_t
         *free; /* by name: the path of what nobody binds, FREE_NONE, or 0 before it was asked */
     uint32_t free_cap;
-    bool is_broken; /* memory ran out: there is a Python exception */
+    bool is_settled; /* what names hold was followed to its end */
+    bool is_broken;  /* memory ran out: there is a Python exception */
 };
 
 /* Returns 0, or -1 with a Python exception; holds_done() in either case. */

@@ -1,5 +1,6 @@
 /* What of a module the program may use: by the operator's lists, by what the interpreter has
  * loaded, and by tables of what reaches further than its module's name says. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +48,12 @@ static const struct rule process_or_socket = { "process-or-socket",
                                                "call a tool that the host gives for this", 0, 0 };
 static const struct rule evaluates_text = { "evaluates-text", "{} runs text as code",
                                             "write the code itself, or do without", 0, 0 };
-static const struct rule environ_change = { "environ-change", "{} changes the environment",
-                                            "os.environ may only be read", 0, 0 };
+static const struct rule looks_inside = { "internals", "{} gives frames of running code",
+                                          "do it without looking into the interpreter", 0, 0 };
+static const struct rule environ_change = {
+    "environ-change", "{} may change the environment",
+    "read os.environ, by a subscript or with get, items, keys, values, copy", 0, 0
+};
 static const struct rule builtin_refused = { "builtin", "the builtin {} is not allowed",
                                              "do it without {}", 0, 0 };
 
@@ -70,7 +75,12 @@ static const struct table {
       "protocols runners taskgroups tasks threads timeouts tools",
       &module_attribute },
     { "pathlib", "attrgetter methodcaller", &evaluates_text },
+    { "asyncio",
+      "capture_call_graph format_call_graph print_call_graph FrameCallGraphEntry FutureCallGraph",
+      &looks_inside },
     { "typing", "get_type_hints ForwardRef evaluate_forward_ref", &evaluates_text },
+    { "typing", "ABCMeta NamedTupleMeta", &module_attribute },
+    { "collections", "ABCMeta", &module_attribute },
     { "annotationlib", "get_annotations call_annotate_function ForwardRef", &evaluates_text },
     { "dataclasses", "make_dataclass", &evaluates_text },
     { "inspect", "get_annotations signature", &evaluates_text },
@@ -103,7 +113,7 @@ static const struct rule *table_refusal(const struct checker *c, const struct pa
     const char *root = name_text(&c->t, c->h.paths[p->root].name);
 
     for (size_t i = 0; i < ARRAY_LEN(tables); i++)
-        if (strcmp(tables[i].root, root) == 0 &&
+        if (tables[i].root[0] == root[0] && strcmp(tables[i].root, root) == 0 &&
             list_has(tables[i].members, name_text(&c->t, p->name)))
             return tables[i].rule;
     return NULL;
@@ -164,7 +174,7 @@ static bool may_be_module(const struct checker *c, const struct path *p)
 static const struct rule *os_refusal(const struct checker *c, const struct path *p)
 {
     const struct path *parent = &c->h.paths[p->parent];
-    char buf[128] = "path.";
+    char buf[128];
 
     if (!is_named(c, &c->h.paths[p->root], "os") || !c->rules.allow_os_attrs)
         return NULL;
@@ -173,7 +183,7 @@ static const struct rule *os_refusal(const struct checker *c, const struct path 
                                                                                   : &os_attribute;
     if (!is_os_path(c, parent) || words(c, p->name) & WORD_LEXICAL)
         return NULL;
-    strncat(buf, name_text(&c->t, p->name), sizeof(buf) - 6);
+    (void)snprintf(buf, sizeof(buf), "path.%s", name_text(&c->t, p->name));
     return rules_list_has(c->rules.allow_os_attrs, buf) ? NULL : &path_function;
 }
 
@@ -195,10 +205,9 @@ static const struct rule *environ_refusal(const struct checker *c, const struct 
 {
     const struct path *parent = &c->h.paths[p->parent];
 
-    if (parent->depth == 1 && words(c, p->name) & WORD_MUTATOR && is_named(c, parent, "environ") &&
-        is_named(c, &c->h.paths[p->root], "os"))
-        return &environ_change;
-    return NULL;
+    return parent->special == SPECIAL_ENVIRON && !(words(c, p->name) & WORD_READER)
+               ? &environ_change
+               : NULL;
 }
 
 static const struct rule *strict_refusal(const struct checker *c, uint32_t path)
@@ -247,35 +256,75 @@ static bool gives_fields(const struct checker *c, uint32_t i)
     path = hold_path(&c->h, i);
     if (path_special(&c->h, path) == SPECIAL_FIELDS)
         return true;
+    if (node->kind == K_Name && node->binding && c->t.scopes[node->scope].kind == SCOPE_CLASS &&
+        c->s.bindings[node->binding - 1].scope == node->scope)
+        return true; /* in the class body, the name of a field is the field */
     return path_special(&c->h, path) == SPECIAL_FIELD &&
            !(call->kind == K_Call && node->role == F_func && call->role == F_value &&
              node_parent(&c->t, call)->kind == K_AnnAssign &&
              c->t.scopes[call->scope].kind == SCOPE_CLASS);
 }
 
+/* Does this hand on `type`, or the type of a thing, rather than look at it? */
+static bool gives_metaclass(const struct checker *c, uint32_t i)
+{
+    const struct node *node = &c->t.nodes[i], *parent = node_parent(&c->t, node);
+    bool is_type = node->kind == K_Name && node->mark == K_Load &&
+                   path_special(&c->h, hold_path(&c->h, i)) == SPECIAL_TYPE;
+    bool is_class =
+        node->kind == K_Attribute && strcmp(name_text(&c->t, node->name), "__class__") == 0;
+
+    if (is_type && parent->kind == K_Call && node->role == F_func) {
+        node = parent;
+        parent = node_parent(&c->t, node);
+    } else if (is_type) {
+        return true;
+    }
+    if (!is_type && !is_class)
+        return false;
+    if (parent->kind == K_Call && node->role == F_args) {
+        uint32_t callee = hold_path(&c->h, parent->first);
+        return !callee || !c->h.paths[callee].is_builtin;
+    }
+    return parent->kind != K_Attribute && parent->kind != K_Compare &&
+           parent->kind != K_FormattedValue;
+}
+
 int members_judge(struct checker *c)
 {
-    bool has_fields = false;
+    /* Earlier cells may have left objects of any of these. */
+    bool has_fields = false, has_replace = false, has_earlier = c->rules.has_earlier;
 
     c->path_n = c->h.path_n;
-    c->refusal = calloc(c->path_n + 1, sizeof(*c->refusal));
-    if (!c->refusal) {
+    c->judged = calloc(c->path_n + 1, sizeof(*c->judged));
+    if (!c->judged) {
         PyErr_NoMemory();
         return -1;
     }
+    c->has_asyncio = c->has_pathlib = c->has_typing = c->has_dataclasses = has_earlier;
+    c->is_unsure = c->has_get_args = c->has_fields = c->has_environ = has_earlier;
     for (uint32_t i = 1; i < c->path_n; i++) {
         const struct path *p = &c->h.paths[i];
 
-        c->refusal[i] = path_refusal(c, i);
+        c->judged[i].refusal = path_refusal(c, i);
         c->has_dispatch |= p->special == SPECIAL_DISPATCH;
+        has_replace |= p->special == SPECIAL_REPLACE || p->special == SPECIAL_WRAPS ||
+                       p->special == SPECIAL_UPDATE_WRAPPER;
         has_fields |= p->special == SPECIAL_FIELDS || p->special == SPECIAL_FIELD;
         /* Whether the module has such an attribute will only be seen when it runs. */
         c->is_unsure |= p->is_read && !p->live && c->h.paths[p->parent].is_module;
+        c->has_get_args |= p->special == SPECIAL_HINTS;
+        c->has_environ |= p->special == SPECIAL_ENVIRON;
         c->has_asyncio |= p->depth == 0 && is_named(c, p, "asyncio");
         c->has_pathlib |= p->depth == 0 && is_named(c, p, "pathlib");
+        c->has_typing |= p->depth == 0 && is_named(c, p, "typing");
+        c->has_dataclasses |= p->depth == 0 && is_named(c, p, "dataclasses");
     }
     for (uint32_t i = c->t.own_from; has_fields && i < c->t.n; i++)
         c->has_fields |= gives_fields(c, i);
+    c->makes_classes = c->has_get_args || has_earlier;
+    for (uint32_t i = c->t.own_from; has_replace && i < c->t.n; i++)
+        c->makes_classes |= gives_metaclass(c, i);
     return 0;
 }
 
@@ -298,9 +347,7 @@ static enum verdict from_verdict(const struct checker *c, const struct node *ali
 
     if (!both || strcmp(module, "__future__") == 0)
         return both ? VERDICT_FINE : VERDICT_BLOCKED;
-    memcpy(both, module, strlen(module));
-    both[strlen(module)] = '.';
-    memcpy(both + strlen(module) + 1, name, strlen(name) + 1);
+    (void)snprintf(both, len, "%s.%s", module, name);
     with_name = rules_import(&c->rules, both);
     if (verdict == VERDICT_FINE && with_name == VERDICT_BLOCKED)
         return VERDICT_BLOCKED;
@@ -312,8 +359,8 @@ static void check_path_import(struct checker *c, uint32_t alias, uint32_t path)
     const struct node *node = &c->t.nodes[alias];
 
     for (uint32_t p = path; p != 0; p = c->h.paths[p].parent) {
-        if (c->refusal[p]) {
-            finding_add(&c->f, c->refusal[p], alias, SUBJECT_PATH, p, true);
+        if (c->judged[p].refusal) {
+            finding_add(&c->f, c->judged[p].refusal, alias, SUBJECT_PATH, p, true);
             return;
         }
     }

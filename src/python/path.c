@@ -129,6 +129,9 @@ static enum special special_of(const struct holds *h, const struct path *p)
         { "dataclasses", "fields", SPECIAL_FIELDS },
         { "dataclasses", "Field", SPECIAL_FIELDS },
         { "dataclasses", "field", SPECIAL_FIELD },
+        { "dataclasses", "replace", SPECIAL_REPLACE },
+        { "typing", "get_args", SPECIAL_HINTS },
+        { "typing", "get_origin", SPECIAL_HINTS },
         { "operator", "attrgetter", SPECIAL_ATTRGETTER },
         { "operator", "methodcaller", SPECIAL_ATTRGETTER },
         { "os", "environ", SPECIAL_ENVIRON },
@@ -141,7 +144,8 @@ static enum special special_of(const struct holds *h, const struct path *p)
     const char *root = name_text(h->t, h->paths[p->root].name), *name = name_text(h->t, p->name);
 
     for (size_t i = 0; p->depth == 1 && i < ARRAY_LEN(specials); i++)
-        if (strcmp(specials[i].name, name) == 0 && strcmp(specials[i].root, root) == 0)
+        if (specials[i].name[0] == name[0] && strcmp(specials[i].name, name) == 0 &&
+            strcmp(specials[i].root, root) == 0)
             return specials[i].special;
     return SPECIAL_NONE;
 }

@@ -135,7 +135,8 @@ static const struct rule *path_sign(const struct checker *c, uint32_t path)
         return NULL;
     root = root_text(c, path);
     for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-        if (strcmp(signs[i].root, root) == 0 && p->depth == 1 && list_has(signs[i].members, name))
+        if (p->depth == 1 && signs[i].root[0] == root[0] && strcmp(signs[i].root, root) == 0 &&
+            list_has(signs[i].members, name))
             return is_granted(c, path) ? NULL : signs[i].rule;
     return NULL;
 }
@@ -144,13 +145,15 @@ static const struct rule *path_sign(const struct checker *c, uint32_t path)
 
 struct scan {
     struct checker *c;
-    const struct rule **sign; /* by path */
-    uint8_t *seen;            /* by path: counted once */
-    uint8_t *seen_name;       /* by name: the same for introspection */
-    uint8_t *exits;           /* by node: a loop that something in it ends */
-    uint32_t escapes;         /* different attributes that introspect */
-    bool has_escape;          /* one of which only an escape needs */
-    uint32_t last;            /* the node of the last of them */
+    struct {
+        const struct rule *sign;
+        bool is_seen; /* counted already */
+    } * paths;
+    uint8_t *seen_name; /* by name: the same for introspection */
+    uint8_t *exits;     /* by node: a loop that something in it ends */
+    uint32_t escapes;   /* different attributes that introspect */
+    bool has_escape;    /* one of which only an escape needs */
+    uint32_t last;      /* the node of the last of them */
     bool is_critical;
     int score;
 };
@@ -170,12 +173,12 @@ static void report(struct scan *s, const struct rule *rule, uint32_t node, enum 
 
 static void scan_path(struct scan *s, uint32_t node, uint32_t path)
 {
-    const struct rule *rule = s->sign[path];
+    const struct rule *rule = s->paths[path].sign;
 
     if (!rule)
         return;
-    report(s, rule, node, SUBJECT_PATH, path, rule->is_critical || !s->seen[path]);
-    s->seen[path] = 1;
+    report(s, rule, node, SUBJECT_PATH, path, rule->is_critical || !s->paths[path].is_seen);
+    s->paths[path].is_seen = true;
 }
 
 /* Where a dotted name is formed, or a builtin read; not where the value is passed on by a name. */
@@ -209,8 +212,8 @@ static void scan_module(struct scan *s, uint32_t node, uint32_t path)
     for (uint32_t p = path; p != 0; p = s->c->h.paths[p].parent)
         if (path_special(&s->c->h, p) == SPECIAL_URL_TEXT)
             return;
-    report(s, rule, node, SUBJECT_PATH, path, !s->seen[path]);
-    s->seen[path] = 1;
+    report(s, rule, node, SUBJECT_PATH, path, !s->paths[path].is_seen);
+    s->paths[path].is_seen = true;
 }
 
 static void scan_alias(struct scan *s, uint32_t i)
@@ -560,7 +563,7 @@ static void scan_node(struct scan *s, uint32_t i)
 
     switch (node->kind) {
     case K_Name:
-        if (node->mark == K_Load)
+        if (node_is_read(&s->c->t, node))
             scan_load(s, i);
         break;
     case K_Attribute:
@@ -601,7 +604,7 @@ static void scan_all(struct scan *s)
     struct checker *c = s->c;
 
     for (uint32_t i = 1; i < c->path_n; i++)
-        s->sign[i] = path_sign(c, i);
+        s->paths[i].sign = path_sign(c, i);
     for (uint32_t i = c->t.own_from; i < c->t.n; i++)
         scan_node(s, i);
     for (uint32_t i = c->t.own_from; i < c->t.n; i++) {
@@ -620,18 +623,16 @@ void check_patterns(struct checker *c)
 {
     struct scan s = { .c = c };
 
-    s.sign = calloc(c->path_n + 1, sizeof(*s.sign));
-    s.seen = calloc(c->path_n + 1, 1);
+    s.paths = calloc(c->path_n + 1, sizeof(*s.paths));
     s.seen_name = calloc(c->t.name_n + 1, 1);
     s.exits = calloc(c->t.n + 1, 1);
-    if (s.sign && s.seen && s.seen_name && s.exits) {
+    if (s.paths && s.seen_name && s.exits) {
         scan_all(&s);
     } else {
         PyErr_NoMemory();
         c->f.is_broken = true;
     }
-    free(s.sign);
-    free(s.seen);
+    free(s.paths);
     free(s.seen_name);
     free(s.exits);
 }

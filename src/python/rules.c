@@ -52,15 +52,19 @@ int rules_parse(const json_t *json, struct rules *ret)
     rules.policy = (enum policy)policy;
     rules.patterns = (enum patterns)level;
     rules.names = json_object_get(json, "names");
+    rules.has_earlier = json_is_true(json_object_get(json, "earlier"));
     *ret = rules;
     return 0;
 }
 
 bool rules_list_has(const json_t *list, const char *text)
 {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *entry = json_string_value(json_array_get(list, i));
+
+        if (entry[0] == text[0] && strcmp(entry, text) == 0)
             return true;
+    }
     return false;
 }
 
@@ -71,7 +75,8 @@ static bool covers(const json_t *list, const char *dotted)
         const json_t *entry = json_array_get(list, i);
         size_t len = json_string_length(entry);
 
-        if (strncmp(json_string_value(entry), dotted, len) == 0 &&
+        if (json_string_value(entry)[0] == dotted[0] &&
+            strncmp(json_string_value(entry), dotted, len) == 0 &&
             (dotted[len] == '\0' || dotted[len] == '.'))
             return true;
     }

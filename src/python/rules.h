@@ -25,6 +25,7 @@ struct rules {
     const json_t *allow_os_attrs;
     const json_t *tools; /* functions that the program finds */
     const json_t *names; /* an object: variables that the program finds, by name */
+    bool has_earlier;    /* a cell of a session: objects of earlier ones are about */
 };
 
 enum verdict {

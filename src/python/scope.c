@@ -270,7 +270,7 @@ static void resolve(const struct scopes *s, struct node *node)
 void scopes_resolve(struct scopes *s, struct tree *t)
 {
     for (uint32_t i = 0; i < t->n; i++)
-        if (t->nodes[i].kind == K_Name && t->nodes[i].mark == K_Load)
+        if (t->nodes[i].kind == K_Name && node_is_read(t, &t->nodes[i]))
             resolve(s, &t->nodes[i]);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/own.h"
 #include "python/checker.h"
 
 static const struct rule module_escape = {
@@ -44,6 +45,10 @@ static const struct rule dataclass_use = { "dataclass-use",
                                            "{} may only decorate a class statement without a "
                                            "metaclass",
                                            "write @dataclass above a plain class", 0, 0 };
+static const struct rule replace_use = {
+    "dataclass-use", "{} reads fields by name, and this program may make classes in other ways",
+    "build the new object by calling its class", 0, 0
+};
 static const struct rule attribute_text = { "attribute-names",
                                             "{} with a name that would not be allowed as code",
                                             "read ordinary attributes, by a literal name", 0, 0 };
@@ -54,6 +59,10 @@ static const struct rule environ_use = { "environ-change", "{} goes where it cou
                                          0 };
 static const struct rule key_use = { "dunder-key", "the key {} reaches into the interpreter",
                                      "use a key of your own", 0, 0 };
+static const struct rule names_tangled = {
+    "names-tangled", "values are handed from name to name too often to be followed",
+    "use fewer names for the same thing", 0, 0
+};
 static const struct rule unknown_syntax = {
     "unknown-syntax", "this is syntax that the checker does not know, so it cannot allow it",
     "write it in another way", 0, 0
@@ -95,12 +104,40 @@ static bool is_type_use(const struct checker *c, uint32_t i)
     return !call || (call->count == 2 && !has_starred(c, call));
 }
 
+/* Does the program itself define this in a class? */
+static bool defines(const struct checker *c, const char *text)
+{
+    uint32_t name = tree_find_name(&c->t, text, strlen(text));
+
+    return name != 0 && name < c->own_n && c->own[name];
+}
+
+/* The last decorator of a function gets a true function. */
+static bool decorates_function(const struct checker *c, const struct node *call)
+{
+    const struct node *function = node_parent(&c->t, call);
+    uint32_t last = 0;
+
+    if (call->role != F_decorator_list ||
+        (function->kind != K_FunctionDef && function->kind != K_AsyncFunctionDef))
+        return false;
+    for (uint32_t i = function->first; i < function->first + function->count; i++)
+        if (c->t.nodes[i].role == F_decorator_list)
+            last = i;
+    return last == node_index(&c->t, call);
+}
+
+/* wraps() and update_wrapper() ask their target for its namespace and tell it what the other one's
+ * is: fine where the target is a function, or where no class can answer for itself. */
 static bool is_wraps_use(const struct checker *c, uint32_t i, uint32_t functions)
 {
     const struct node *call = call_of(c, i);
 
-    return call && call->count == functions + 1 && !has_starred(c, call) &&
-           tree_count(&c->t, call, F_args) == functions;
+    if (!call || call->count != functions + 1 || has_starred(c, call) ||
+        tree_count(&c->t, call, F_args) != functions)
+        return false;
+    return (functions == 1 && decorates_function(c, call)) ||
+           (!c->makes_classes && !defines(c, "__getattr__") && !defines(c, "__getattribute__"));
 }
 
 /* getattr(x, "name"), attrgetter("a.b"): the name must pass as code would. */
@@ -149,33 +186,61 @@ static bool is_getter_call(struct checker *c, uint32_t i)
     return true;
 }
 
-/* Read in place, copied by a builtin, or given a name that is followed: nothing else can change
- * it. */
+/* Builtins that copy a mapping or look at it. */
+static bool only_looks(const struct checker *c, const struct node *call)
+{
+    static const char *const names[] = { "dict",  "len",       "sorted",    "list", "set",
+                                         "tuple", "str",       "repr",      "bool", "print",
+                                         "any",   "all",       "iter",      "map",  "filter",
+                                         "zip",   "enumerate", "frozenset", "min",  "max" };
+    uint32_t callee = hold_path(&c->h, call->first);
+
+    for (size_t i = 0; callee && c->h.paths[callee].is_builtin && i < ARRAY_LEN(names); i++)
+        if (strcmp(name_text(&c->t, c->h.paths[callee].name), names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Every target is a name that is followed: not an attribute, an item, or a name of a class. */
+static bool has_plain_targets(const struct checker *c, const struct node *statement)
+{
+    if (c->t.scopes[statement->scope].kind == SCOPE_CLASS)
+        return false;
+    for (uint32_t i = statement->first; i < statement->first + statement->count; i++)
+        if (c->t.nodes[i].mark == K_Store && c->t.nodes[i].kind != K_Name)
+            return false;
+    return true;
+}
+
+/* Read in place, copied by a builtin, or given a name that is followed: so that nothing that is not
+ * seen can change it. */
 static bool is_environ_use(const struct checker *c, uint32_t i)
 {
     const struct node *node = &c->t.nodes[i], *parent = node_parent(&c->t, node);
-    uint32_t callee;
 
-    if (parent->kind == K_keyword && !parent->name)
-        parent = node_parent(&c->t, parent);
     switch (parent->kind) {
     case K_Attribute:
-    case K_Compare:
-    case K_Dict:
     case K_FormattedValue:
     case K_Expr:
+    case K_Starred:
         return true;
+    case K_keyword: /* f(**os.environ) */
+        return parent->name == 0;
+    case K_Compare: /* "A" in os.environ */
+        return node->role == F_comparators && parent->count == 2 &&
+               (parent->mark == K_In || parent->mark == K_NotIn);
+    case K_Dict: /* {**os.environ} */
+        return !tree_child(&c->t, parent, F_keys);
     case K_Subscript:
+        return node->role == F_value;
     case K_Assign:
     case K_AnnAssign:
-    case K_NamedExpr:
-        return node->role == F_value;
+        return node->role == F_value && has_plain_targets(c, parent);
     case K_For:
     case K_comprehension:
         return node->role == F_iter;
     case K_Call:
-        callee = hold_path(&c->h, parent->first);
-        return callee && c->h.paths[callee].is_builtin;
+        return node->role == F_args && only_looks(c, parent);
     default:
         return false;
     }
@@ -199,6 +264,10 @@ static void check_special(struct checker *c, uint32_t i, uint32_t path)
     case SPECIAL_DATACLASS:
         if (!decorates_plain_class(c, i))
             report_path(c, &dataclass_use, i, path);
+        break;
+    case SPECIAL_REPLACE:
+        if (c->makes_classes && (c->has_asyncio || c->has_pathlib))
+            report_path(c, &replace_use, i, path);
         break;
     case SPECIAL_GETATTR:
     case SPECIAL_ATTRIBUTE_FN:
@@ -268,7 +337,8 @@ static void check_free_name(struct checker *c, uint32_t i)
         uint32_t at = 0, value;
         while (hold_next(&c->h, i, &at, &value))
             if (hold_kind(value) == HOLD_PATH && c->h.paths[hold_what(value)].is_builtin &&
-                c->h.paths[hold_what(value)].name == node->name && c->refusal[hold_what(value)])
+                c->h.paths[hold_what(value)].name == node->name &&
+                c->judged[hold_what(value)].refusal)
                 report_name(c, &builtin_blocked, i);
     }
 }
@@ -290,35 +360,18 @@ static void check_name_load(struct checker *c, uint32_t i)
         if (hold_kind(value) == HOLD_PATH && !b)
             check_unimported(c, i, hold_what(value));
         if (hold_kind(value) == HOLD_PATH && b && b->bind & BIND_STAR &&
-            c->refusal[hold_what(value)])
-            report_path(c, c->refusal[hold_what(value)], i, hold_what(value));
+            c->judged[hold_what(value)].refusal)
+            report_path(c, c->judged[hold_what(value)].refusal, i, hold_what(value));
         check_held(c, i, value);
     }
 }
 
-/* What `x |= y` changes, where x is a name. */
-static uint32_t augmented_path(const struct checker *c, uint32_t i)
-{
-    const struct node *node = &c->t.nodes[i];
-    const struct binding *b;
-
-    if (node->kind != K_Name || node_parent(&c->t, node)->kind != K_AugAssign)
-        return 0;
-    b = scope_find(&c->s, scope_of_store(&c->s, node->scope, node->name, false), node->name);
-    for (uint32_t at = b ? b->holds : 0; at != 0; at = c->h.lists[at].next)
-        if (hold_kind(c->h.lists[at].value) == HOLD_PATH)
-            return hold_what(c->h.lists[at].value);
-    return 0;
-}
-
 static void check_name_store(struct checker *c, uint32_t i, uint32_t name)
 {
-    uint32_t w = words(c, name), path = augmented_path(c, i);
+    uint32_t w = words(c, name), known = WORD_DUNDER_NAME | WORD_DUNDER_DEFINE;
     bool is_class = c->t.scopes[c->t.nodes[i].scope].kind == SCOPE_CLASS;
 
-    if (path && path_special(&c->h, path) == SPECIAL_ENVIRON)
-        report_path(c, &environ_change, i, path);
-    if (w & WORD_DUNDER && !(w & (WORD_DUNDER_NAME | WORD_DUNDER_DEFINE)))
+    if (w & WORD_DUNDER && !(w & (is_class ? WORD_DUNDER_DEFINE : known)))
         finding_add(&c->f, &dunder_name, i, SUBJECT_NAME, name, true);
     else if (is_class && w & WORD_INTERNAL)
         finding_add(&c->f, &internal_name, i, SUBJECT_NAME, name, true);
@@ -355,8 +408,8 @@ static bool check_member(struct checker *c, uint32_t i)
         if (parent->is_module && node->mark != K_Load) {
             report_path(c, &module_change, i, path);
             is_told = true;
-        } else if (c->refusal[path] && is_allowed_root(c, p)) {
-            report_path(c, c->refusal[path], i, path);
+        } else if (c->judged[path].refusal && is_allowed_root(c, p)) {
+            report_path(c, c->judged[path].refusal, i, path);
             is_told = true;
         } else if (node->mark == K_Load) {
             check_held(c, i, value);
@@ -391,9 +444,9 @@ static void check_node(struct checker *c, uint32_t i)
 
     switch (node->kind) {
     case K_Name:
-        if (node->mark == K_Load)
+        if (node_is_read(&c->t, node))
             check_name_load(c, i);
-        else
+        if (node->mark != K_Load)
             check_name_store(c, i, node->name);
         break;
     case K_Attribute:
@@ -434,6 +487,8 @@ static void check_node(struct checker *c, uint32_t i)
 
 void check_strict(struct checker *c)
 {
+    if (!c->h.is_settled)
+        report_name(c, &names_tangled, c->t.own_from);
     for (uint32_t i = 0; i < c->t.own_from; i++) /* of the prelude, its imports */
         if (c->t.nodes[i].kind == K_alias)
             check_alias(c, i);
@@ -455,12 +510,12 @@ static void check_listed(struct checker *c, uint32_t i, bool has_builtins)
 
     if (node->kind == K_alias) {
         check_alias(c, i);
-    } else if (node->kind == K_Name && node->mark == K_Load && node->is_free && has_builtins) {
+    } else if (node->kind == K_Name && node_is_read(&c->t, node) && node->is_free && has_builtins) {
         check_free_name(c, i);
     } else if (node->kind == K_Attribute) {
         path = hold_path(&c->h, i);
-        if (path && c->refusal[path])
-            report_path(c, c->refusal[path], i, path);
+        if (path && c->judged[path].refusal)
+            report_path(c, c->judged[path].refusal, i, path);
     }
 }
 

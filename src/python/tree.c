@@ -27,7 +27,7 @@ static bool is_prepared;
 static bool has_places_last;
 
 /* Part of the stable ABI since 3.10, and there before. */
-PyAPI_FUNC(PyObject *) PyObject_GenericGetDict(PyObject *object, void *context);
+PyObject *PyObject_GenericGetDict(PyObject *object, void *context);
 
 static uint32_t pointer_hash(const void *p)
 {
@@ -535,17 +535,28 @@ static int expand(struct tree *t, uint32_t i)
     return r;
 }
 
+/* Downward before sideways, as the parser made the objects: they lie near each other in memory. */
 int64_t tree_add(struct tree *t, PyObject *root)
 {
     struct node node = { .py = root, .kind = (uint8_t)kind_of(root), .parent = t->n };
-    uint32_t from = t->n;
+    uint32_t from = t->n, *todo = NULL, left = 1, cap = 0;
+    int r = array_grow(&todo, &cap, 1, sizeof(*todo));
 
-    if (add_node(t, &node) < 0)
-        return -1;
-    for (uint32_t i = from; i < t->n; i++)
-        if (expand(t, i) < 0)
-            return -1;
-    return from;
+    if (r == 0)
+        todo[0] = from;
+    if (r == 0)
+        r = add_node(t, &node);
+    while (r == 0 && left > 0) {
+        uint32_t i = todo[--left];
+
+        r = expand(t, i);
+        if (r == 0)
+            r = array_grow(&todo, &cap, left + t->nodes[i].count, sizeof(*todo));
+        for (uint32_t c = t->nodes[i].count; r == 0 && c > 0; c--)
+            todo[left++] = t->nodes[i].first + c - 1;
+    }
+    free(todo);
+    return r == 0 ? (int64_t)from : -1;
 }
 
 int tree_init(struct tree *t)

@@ -2,9 +2,9 @@
 /*
  * CPython's own syntax tree as an array of plain C nodes.
  *
- * The nodes lie in breadth-first order: a parent before its children, the children of one node side
- * by side. So every pass of the checker is a loop over an array, upward or downward, and no depth
- * of nesting can exhaust the stack.
+ * A parent lies before its children, and the children of one node lie side by side. So every pass of
+ * the checker is a loop over an array, upward or downward, and no depth of nesting can exhaust the
+ * stack.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -12,50 +12,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the checker knows of the grammar. What is not here is KIND_UNKNOWN. */
+/* What the checker knows of the grammar, in lists that the formatter finds no end with. What is not
+ * here is KIND_UNKNOWN. */
+/* clang-format off */
 #define KIND_MAP(X)                                                                               \
-    X(Module)                                                                                     \
-    X(Expression)                                                                                 \
-    X(FunctionDef) X(AsyncFunctionDef) X(ClassDef) X(Return) X(Delete) X(Assign) X(AugAssign)     \
-        X(AnnAssign) X(TypeAlias) X(For) X(AsyncFor) X(While) X(If) X(With) X(AsyncWith) X(Match) \
-            X(Raise) X(Try) X(TryStar) X(Assert) X(Import) X(ImportFrom) X(Global) X(Nonlocal)    \
-                X(Expr) X(Pass) X(Break) X(Continue) X(BoolOp) X(NamedExpr) X(BinOp) X(UnaryOp)   \
-                    X(Lambda) X(IfExp) X(Dict) X(Set) X(ListComp) X(SetComp) X(DictComp)          \
-                        X(GeneratorExp) X(Await) X(Yield) X(YieldFrom) X(Compare) X(Call)         \
-                            X(FormattedValue) X(JoinedStr) X(TemplateStr) X(Interpolation)        \
-                                X(Constant) X(Attribute) X(Subscript) X(Starred) X(Name) X(List)  \
-                                    X(Tuple) X(Slice) X(comprehension) X(ExceptHandler)           \
-                                        X(arguments) X(arg) X(keyword) X(alias) X(withitem)       \
-                                            X(match_case) X(MatchValue) X(MatchSingleton)         \
-                                                X(MatchSequence) X(MatchMapping) X(MatchClass)    \
-                                                    X(MatchStar) X(MatchAs) X(MatchOr)            \
-                                                        X(TypeIgnore) X(TypeVar) X(ParamSpec)     \
-                                                            X(TypeVarTuple)
+    X(Module) X(Expression) X(FunctionDef) X(AsyncFunctionDef) X(ClassDef) X(Return) X(Delete)    \
+    X(Assign) X(AugAssign) X(AnnAssign) X(TypeAlias) X(For) X(AsyncFor) X(While) X(If) X(With)    \
+    X(AsyncWith) X(Match) X(Raise) X(Try) X(TryStar) X(Assert) X(Import) X(ImportFrom) X(Global)  \
+    X(Nonlocal) X(Expr) X(Pass) X(Break) X(Continue) X(BoolOp) X(NamedExpr) X(BinOp) X(UnaryOp)   \
+    X(Lambda) X(IfExp) X(Dict) X(Set) X(ListComp) X(SetComp) X(DictComp) X(GeneratorExp)          \
+    X(Await) X(Yield) X(YieldFrom) X(Compare) X(Call) X(FormattedValue) X(JoinedStr)              \
+    X(TemplateStr) X(Interpolation) X(Constant) X(Attribute) X(Subscript) X(Starred) X(Name)      \
+    X(List) X(Tuple) X(Slice) X(comprehension) X(ExceptHandler) X(arguments) X(arg) X(keyword)    \
+    X(alias) X(withitem) X(match_case) X(MatchValue) X(MatchSingleton) X(MatchSequence)           \
+    X(MatchMapping) X(MatchClass) X(MatchStar) X(MatchAs) X(MatchOr) X(TypeIgnore) X(TypeVar)     \
+    X(ParamSpec) X(TypeVarTuple)
 
 /* Kinds that are marks on their parent, not nodes. */
 #define MARK_MAP(X)                                                                               \
-    X(Load)                                                                                       \
-    X(Store)                                                                                      \
-    X(Del) X(And) X(Or) X(Add) X(Sub) X(Mult) X(MatMult) X(Div) X(Mod) X(Pow) X(LShift) X(RShift) \
-        X(BitOr) X(BitXor) X(BitAnd) X(FloorDiv) X(Invert) X(Not) X(UAdd) X(USub) X(Eq) X(NotEq)  \
-            X(Lt) X(LtE) X(Gt) X(GtE) X(Is) X(IsNot) X(In) X(NotIn)
+    X(Load) X(Store) X(Del) X(And) X(Or) X(Add) X(Sub) X(Mult) X(MatMult) X(Div) X(Mod) X(Pow)    \
+    X(LShift) X(RShift) X(BitOr) X(BitXor) X(BitAnd) X(FloorDiv) X(Invert) X(Not) X(UAdd)         \
+    X(USub) X(Eq) X(NotEq) X(Lt) X(LtE) X(Gt) X(GtE) X(Is) X(IsNot) X(In) X(NotIn)
 
-#define FIELD_MAP(X)                                                                               \
-    X(body)                                                                                        \
-    X(orelse)                                                                                      \
-    X(finalbody) X(handlers) X(test) X(value) X(target) X(targets) X(iter) X(ifs) X(generators)    \
-        X(elt) X(key) X(keys) X(values) X(left) X(right) X(operand) X(comparators) X(func) X(args) \
-            X(keywords) X(arg) X(annotation) X(returns) X(decorator_list) X(bases) X(name)         \
-                X(names) X(asname) X(module) X(level) X(items) X(context_expr) X(optional_vars)    \
-                    X(type) X(exc) X(cause) X(msg) X(lower) X(upper) X(step) X(slice) X(elts)      \
-                        X(ctx) X(op) X(ops) X(attr) X(id) X(defaults) X(kw_defaults)               \
-                            X(posonlyargs) X(kwonlyargs) X(vararg) X(kwarg) X(subject) X(cases)    \
-                                X(pattern) X(guard) X(patterns) X(cls) X(kwd_attrs)                \
-                                    X(kwd_patterns) X(rest) X(type_params) X(bound)                \
-                                        X(default_value) X(conversion) X(format_spec) X(is_async)  \
-                                            X(simple) X(type_ignores) X(type_comment) X(kind)      \
-                                                X(lineno) X(col_offset) X(end_lineno)              \
-                                                    X(end_col_offset) X(tag) X(str)
+#define FIELD_MAP(X)                                                                              \
+    X(body) X(orelse) X(finalbody) X(handlers) X(test) X(value) X(target) X(targets) X(iter)      \
+    X(ifs) X(generators) X(elt) X(key) X(keys) X(values) X(left) X(right) X(operand)              \
+    X(comparators) X(func) X(args) X(keywords) X(arg) X(annotation) X(returns) X(decorator_list)  \
+    X(bases) X(name) X(names) X(asname) X(module) X(level) X(items) X(context_expr)               \
+    X(optional_vars) X(type) X(exc) X(cause) X(msg) X(lower) X(upper) X(step) X(slice) X(elts)    \
+    X(ctx) X(op) X(ops) X(attr) X(id) X(defaults) X(kw_defaults) X(posonlyargs) X(kwonlyargs)     \
+    X(vararg) X(kwarg) X(subject) X(cases) X(pattern) X(guard) X(patterns) X(cls) X(kwd_attrs)    \
+    X(kwd_patterns) X(rest) X(type_params) X(bound) X(default_value) X(conversion)                \
+    X(format_spec) X(is_async) X(simple) X(type_ignores) X(type_comment) X(kind) X(lineno)        \
+    X(col_offset) X(end_lineno) X(end_col_offset) X(tag) X(str)
+/* clang-format on */
 
 #define KIND_ENUM(name)  K_##name,
 #define FIELD_ENUM(name) F_##name,
@@ -162,6 +152,13 @@ struct node *tree_child(const struct tree *t, const struct node *parent, enum fi
 static inline struct node *node_parent(const struct tree *t, const struct node *node)
 {
     return &t->nodes[node->parent];
+}
+
+/* Is this name read? The target of `x += y` is, though it is marked as stored. */
+static inline bool node_is_read(const struct tree *t, const struct node *name)
+{
+    return name->mark == K_Load || (name->role == F_target && name->mark == K_Store &&
+                                    node_parent(t, name)->kind == K_AugAssign);
 }
 
 static inline uint32_t node_index(const struct tree *t, const struct node *node)

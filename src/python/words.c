@@ -17,7 +17,7 @@ static const struct group {
       "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __iter__ __next__ __reversed__ "
       "__aiter__ __anext__ __await__ __call__ __enter__ __exit__ __aenter__ __aexit__ "
       "__getitem__ __setitem__ __delitem__ __missing__ __class_getitem__ __init_subclass__ "
-      "__set_name__ __int__ __float__ __complex__ __index__ __round__ __trunc__ __floor__ __ceil__ "
+      "__int__ __float__ __complex__ __index__ __round__ __trunc__ __floor__ __ceil__ "
       "__abs__ __neg__ __pos__ __invert__ __add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ "
       "__mul__ __rmul__ __imul__ __matmul__ __rmatmul__ __imatmul__ __truediv__ __rtruediv__ "
       "__itruediv__ __floordiv__ __rfloordiv__ __ifloordiv__ __mod__ __rmod__ __imod__ __divmod__ "
@@ -45,7 +45,7 @@ static const struct group {
       "__ilshift__ __rshift__ __rrshift__ __irshift__ __slots__ __match_args__ __doc__ "
       "__version__ __author__ __copy__ __deepcopy__ __fspath__ __sizeof__ __subclasshook__ "
       "__instancecheck__ __subclasscheck__ __prepare__ __mro_entries__ __name__ __qualname__ "
-      "__module__ __all__ __test__ __wrapped__ __getstate__ __setstate__ __buffer__ "
+      "__all__ __test__ __wrapped__ __getstate__ __setstate__ __buffer__ "
       "__release_buffer__ __replace__" },
     { WORD_DUNDER_NAME, "__name__ __doc__ __file__ __debug__ __class__ __all__ __version__ "
                         "__author__ __slots__ __match_args__ __test__ __license__ __email__ "
@@ -99,12 +99,23 @@ static const struct group {
                     "defpath devnull" },
     { WORD_IMPLICIT, "object super property staticmethod classmethod complex NotImplemented "
                      "Ellipsis __debug__ True False None" },
-    { WORD_MUTATOR, "update pop popitem setdefault clear unsetenv putenv" },
+    { WORD_READER, "get items keys values copy __contains__ __getitem__ __len__ __iter__" },
     { WORD_INTROSPECT, "__dict__ __class__ __bases__ __base__ __mro__ __subclasses__ __globals__ "
                        "__code__ __builtins__" },
     { WORD_ESCAPE, "__subclasses__ __globals__ __code__ __builtins__" },
-    { WORD_ROAD, "obj parser _flavour pathmod _accessor _globber _raw_path _ssock _csock _selector "
-                 "_sock _proc _popen _transport _extra" },
+    { WORD_ROAD_PATHLIB, "parser _flavour pathmod _accessor _globber _raw_path" },
+    { WORD_ROAD_ASYNCIO,
+      "_ssock _csock _selector _sock _sockets _proc _popen _transport _extra "
+      "_make_socket_transport "
+      "_make_subprocess_transport _make_ssl_transport _make_datagram_transport "
+      "_make_read_pipe_transport _make_write_pipe_transport _create_connection_transport "
+      "_connect_sock _sock_connect _sock_recv _sock_sendall _sock_accept _accept_connection "
+      "_accept_connection2 _start_serving _getaddrinfo_debug _ensure_resolved _add_reader "
+      "_add_writer _child_watcher_callback _signal_handlers" },
+    { WORD_ROAD_TYPING, "_evaluate evaluate" },
+    { WORD_ROAD_ERROR, "obj" },
+    { WORD_ROAD_FIELD, "_field_type" },
+    { WORD_ROAD_VIEW, "_mapping _data" },
     { WORD_TOLD, "format format_map register __setattr__ __delattr__" },
     { WORD_KEY, "__builtins__ __import__ __globals__ __subclasses__ __loader__ __spec__ "
                 "__build_class__ __mro__ __bases__ __base__ __code__ __closure__ "

@@ -16,13 +16,18 @@ enum word {
     WORD_LEXICAL = 1u << 9,       /* of os.path: looks at the text only */
     WORD_SUNDER = 1u << 10,       /* of named tuples and enumerations: underscored and public */
     WORD_IMPLICIT = 1u << 11,     /* builtins that are language rather than library */
-    WORD_MUTATOR = 1u << 12,      /* changes a mapping */
+    WORD_READER = 1u << 12,       /* of a mapping: looks at it, and hands out no more */
     WORD_INTROSPECT = 1u << 13,   /* scored by the pattern scan */
     WORD_ESCAPE = 1u << 14,       /* of these, what only an escape needs */
     WORD_ATTRIBUTE_FN = 1u << 15, /* builtins that take an attribute's name */
     WORD_MODULE_READ = 1u << 16,  /* underscored and public in modules */
     WORD_KEY = 1u << 17,          /* a key that only an escape looks up */
-    WORD_ROAD = 1u << 19,         /* leads from some object of the library to a module */
+    WORD_ROAD_PATHLIB = 1u << 19, /* leads from an object of pathlib's to a module */
+    WORD_ROAD_ASYNCIO = 1u << 21, /* leads from one of asyncio's to sockets and processes */
+    WORD_ROAD_TYPING = 1u << 22,  /* evaluates text, of an object of typing's */
+    WORD_ROAD_ERROR = 1u << 23,   /* leads from an exception to the module that lacks a name */
+    WORD_ROAD_FIELD = 1u << 24,   /* of the fields of dataclasses */
+    WORD_ROAD_VIEW = 1u << 25,    /* leads from a view to its mapping */
     WORD_TOLD = 1u << 20,         /* an attribute that has a rule of its own */
     WORD_STANDARD = 1u << 18,     /* a module of the standard library */
 };

@@ -111,6 +111,11 @@ REFUSED = [
     ("import asyncio.subprocess", "process-or-socket", "asyncio.subprocess"),
     ("import asyncio\nloop.subprocess_exec", "process-or-socket", "subprocess_exec"),
     ("import asyncio\ntask.get_stack()", "process-or-socket", "get_stack"),
+    ("import asyncio\nclass A: _make_subprocess_transport = 1\nx._make_subprocess_transport",
+     "module-attribute", "_make_subprocess_transport"),
+    ("import typing\nclass A: _evaluate = 1\nx._evaluate({}, {})", "module-attribute", "_evaluate"),
+    ("import typing\nx = typing.get_args(y)\nx.evaluate()", "module-attribute", "evaluate"),
+    ("import typing\ntyping.ABCMeta('A', (), {})", "module-attribute", "typing.ABCMeta"),
     ("import uuid\nuuid.getnode()", "process-or-socket", "uuid.getnode"),
     ("import typing\ntyping.get_type_hints(f)", "evaluates-text", "typing.get_type_hints"),
     ("from dataclasses import make_dataclass", "evaluates-text", "dataclasses.make_dataclass"),
@@ -123,6 +128,9 @@ REFUSED = [
         "def eval(x=eval): pass", "@d\ndef eval(): return eval", "class A:\n    eval = 1\n    def f(s): eval",
         "try:\n    eval = 1\nexcept E: pass\neval('x')", "for eval in a: pass\neval",
         "class A:\n    eval = 1\n    x = [eval for y in z]", "def f():\n    global eval\n    eval = 1\neval")),
+    ("eval += A()", "builtin", "eval"),
+    ("def f():\n    global eval\n    eval += A()", "builtin", "eval"),
+    ("import json\njson += A()", "module-escape", "json"),
     ("aiter([])", "builtin", "aiter"),
     ("memoryview(b'')", "builtin", "memoryview"),
     ("__import__('os')", "dunder-name", "__import__"),
@@ -133,6 +141,7 @@ REFUSED = [
     ("import json as __builtins__", "dunder-name", "__builtins__"),
     ("def __import__(x): pass", "dunder-name", "__import__"),
     ("class A:\n    __annotations__ = {}", "dunder-name", "__annotations__"),
+    ("class A:\n    __class__ = B", "dunder-name", "__class__"),
     ("x.__globals__", "dunder-attribute", "__globals__"),
     ("x.__dict__", "dunder-attribute", "__dict__"),
     ("x.__ｇlobals__", "dunder-attribute", "__globals__"),
@@ -162,6 +171,9 @@ REFUSED = [
     ("def f(x='{}'):\n    x.format(1)", "format-template", "format"),
     ("str.format", "format-template", "format"),
     ("a.format_map({})", "format-template", "format_map"),
+    ("class S(str): pass\nS(a).format(b)", "format-template", "format"),
+    ("class S(str): pass\nS.format(a, b)", "format-template", "format"),
+    ("import collections\ncollections.UserString.format(a, b)", "format-template", "format"),
     # attributes by their names as text
     ("import functools\nfunctools.wraps(f, ('__globals__',))", "attribute-names", "functools.wraps"),
     ("import functools\nfunctools.update_wrapper(a, b, updated=())", "attribute-names",
@@ -181,6 +193,8 @@ REFUSED = [
     ("from dataclasses import dataclass\n@dataclass\n@d\nclass A: pass", "dataclass-use",
      "dataclasses.dataclass"),
     ("from dataclasses import fields\nfields(A)[0].name = 'x'", "dataclass-field", "name"),
+    ("import pathlib\nfrom dataclasses import replace\nT = type(int)\nreplace(a)", "dataclass-use",
+     "dataclasses.replace"),
     ("class A:\n    __match_args__ = a", "match-args", "__match_args__"),
     ("class A:\n    __match_args__ = ('__dict__',)", "match-args", "__match_args__"),
     ("from functools import singledispatch\nf = singledispatch(g)\n@f.register\ndef h(x: 'int'): pass",
@@ -253,7 +267,9 @@ ACCEPTED = [
     "from collections import namedtuple\nP = namedtuple('P', 'a b')\nP(1, 2)._replace(a=3)._asdict()",
     "def g():\n    x = yield 1\n    yield from g()\ng().send(1)", "@property\ndef f(): pass", "a @ b",
     "async def f():\n    return [x async for x in y if await z]", "def f(a, /, b, *c, d=1, **e): pass",
-    "d = {'__type__': 1}\nd['__type__']",
+    "d = {'__type__': 1}\nd['__type__']", "x = 0\nx += 1", "def f():\n    n = 0\n    n += 1\n    return n",
+    "import typing\nclass A:\n    def evaluate(self): pass\nA().evaluate()",
+    "import pathlib\nfrom dataclasses import replace\nreplace(a, b=1)\nprint(type(a).__name__, type(a) is B)",
 ]
 
 
@@ -313,6 +329,9 @@ LISTS = [
     ("sys.exit()", {}, True),
     ("sys(1)", {"tools": ["sys"]}, False),  # a tool of that name
     ("sys.x", {"names": {"sys": 1}}, False),
+    ("x.parser, x.obj", {}, False),
+    ("x.parser", {"earlier": True}, True),  # of an object that an earlier cell made
+    ("x.obj", {"earlier": True}, True),
     ("print(os)", {"names": {"os": 1}}, False),
 ]
 
