@@ -19,7 +19,7 @@ int request_open(const struct args *args, struct request *r, struct gb_err *err)
 
 /* Read the files and make the request's JSON, which the caller frees. */
 int cli_request_read(struct request *r, const struct args *args, char **ret,
-                 struct gb_err *err) gb_nodiscard;
+                     struct gb_err *err) gb_nodiscard;
 
 /* The request that checks a file ("-" for standard input), which the caller frees. Its text is
  * left in `text`, whatever happens. `prelude` is set with it, or NULL. */
