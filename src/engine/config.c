@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,19 +156,29 @@ static bool has_extension(const char *dir)
            access(path, R_OK) == 0;
 }
 
+/* The file that this code is in. For a library that is what it was loaded from; for the command
+ * itself the loader only knows what its caller called it, which may be anything. */
+static bool own_file(char ret[PATH_MAX])
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    if (dladdr1(texts, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || !map)
+        return false;
+    return realpath(map->l_name[0] ? map->l_name : "/proc/self/exe", ret) != NULL;
+}
+
 /* Beside the library or the command, as in a build tree; as installed, in a folder of its own beside
  * the library. */
 static int find_extension(struct config *c, struct gb_err *err)
 {
     static const char *const below[] = { "", "/glovebox", "/../" GLOVEBOX_LIBDIR "/glovebox" };
-    Dl_info info;
     char path[PATH_MAX], dir[PATH_MAX];
 
     if (c->extension_dir)
         return 0;
-    if (dladdr(texts, &info) != 0 && realpath(info.dli_fname, path)) {
-        char *slash = strrchr(path, '/');
-        *slash = '\0';
+    if (own_file(path)) {
+        *strrchr(path, '/') = '\0';
         for (size_t i = 0; i < ARRAY_LEN(below); i++) {
             if (snprintf(dir, sizeof(dir), "%s%s", path, below[i]) < PATH_MAX &&
                 has_extension(dir)) {
@@ -177,8 +188,7 @@ static int find_extension(struct config *c, struct gb_err *err)
         }
     }
     (void)gb_fail(err, GB_E_NO_INTERPRETER, 0,
-                  "the interpreter extension _glovebox.abi3.so is "
-                  "not beside libglovebox.so");
+                  "the interpreter extension _glovebox.abi3.so is not where glovebox is installed");
     return gb_fail_hint(err, "run 'make', or 'make install' again");
 }
 
