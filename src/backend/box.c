@@ -107,12 +107,25 @@ static json_t *frame_json(const struct host_box *box, const struct frame *head)
 }
 
 /* Once, and only from the check: the program that it let pass has never seen the token. */
+static void send_go(const struct host_box *box)
+{
+    struct frame head = { .kind = FRAME_GO };
+
+    (void)fd_send(box->chan, &head, sizeof(head), NULL, 0); /* a box that is gone says so itself */
+}
+
+/* The program waits for this to have been read: once it runs it could read the pipe itself, token
+ * and all, and speak for the check. */
 static bool take_checked(struct host_box *box, const struct frame *head, const json_t *found)
 {
     if (box->is_checked || head->token != box->token)
         return false;
     box->is_checked = true;
+    if (box->is_ending)
+        return true; /* it died waiting: nobody need be asked about it */
     box->callbacks->checked(box->callbacks->data, box, found);
+    if (!box->is_held)
+        send_go(box);
     return true;
 }
 
@@ -123,7 +136,7 @@ static bool take_done(struct host_box *box, const struct frame *head, json_t *an
     struct timeval late = { .tv_sec = LINGER_S };
 
     box->answer = json_incref(answer);
-    box->is_verdict = head->token == box->token;
+    box->is_verdict = head->token == box->token && !box->is_checked;
     (void)event_del(box->on_answer);
     (void)evtimer_add(box->on_late, &late);
     return true;
@@ -273,6 +286,7 @@ static void end(struct host_box *box)
 {
     bool ran = box->state == BOX_RUNNING;
 
+    box->is_ending = true;
     if (ran && !box->setup_failed)
         drain(box);
     box->state = BOX_OVER;
@@ -447,12 +461,10 @@ int host_box_run(struct host_box *box, const struct box_work *work, struct gb_er
 
 void host_box_go(struct host_box *box)
 {
-    struct frame head = { .kind = FRAME_GO };
-
     if (!box->is_held || !box->is_checked || box->state != BOX_RUNNING)
         return;
     box->is_held = false;
-    (void)fd_send(box->chan, &head, sizeof(head), NULL, 0);
+    send_go(box);
     watch_soon(box);
 }
 

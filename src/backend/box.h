@@ -64,6 +64,7 @@ struct host_box {
     bool is_verdict; /* the answer did */
     bool is_checked; /* the code has passed the check */
     bool is_held;    /* and its program waits, or will, to be let go */
+    bool is_ending;  /* what comes now was written before it died */
     struct box_usage usage;
     int64_t setup_cpu_us;
     struct plan_watch watch;

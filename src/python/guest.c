@@ -672,15 +672,17 @@ static void frame_write(int fd, enum frame_kind kind, const json_t *json, const 
 
 /* ---- a request ---- */
 
-/* The check's last word before the program runs, if it has one: what it found, and, when the
- * engine wants to think about it, the wait for its answer. Nobody can say anything in the check's
- * name after this. */
+/* The check's last word before the program runs, if it has one: what it found. The engine then says
+ * when to go on, at once or when it has thought about it: until it has read the word, the program
+ * could find it in the pipe, with the token. Nobody can say anything in the check's name after
+ * this. */
 static void take_leave(struct guest *g)
 {
-    bool is_held = json_is_true(json_object_get(g->request, "hold"));
+    bool has_word = json_is_true(json_object_get(g->request, "hold")) || g->verdict.findings ||
+                    g->verdict.risk != 0;
     struct frame head = { 0 };
 
-    if (is_held || g->verdict.findings || g->verdict.risk != 0) {
+    if (has_word) {
         json_t *found = json_object();
         verdict_answer(&g->verdict, found);
         json_object_set(found, "check_us", json_object_get(g->answer, "check_us"));
@@ -688,7 +690,7 @@ static void take_leave(struct guest *g)
         json_decref(found);
     }
     explicit_bzero(&g->token, sizeof(g->token)); /* order: before any of the program runs */
-    if (is_held && (fd_read_all(g->chan, &head, sizeof(head)) < 0 || head.kind != FRAME_GO))
+    if (has_word && (fd_read_all(g->chan, &head, sizeof(head)) < 0 || head.kind != FRAME_GO))
         _exit(1); /* the engine is gone */
     if (g->chan >= 0)
         (void)close(g->chan); /* there is but one request */

@@ -10,7 +10,7 @@
  * guest has prepared could keep the engine waiting. The engine sends one FRAME_RUN, whose header may
  * bring a descriptor to be standard input; the guest checks the code, and answers with one
  * FRAME_DONE. Before that, and before any of the program runs, it sends one FRAME_CHECKED if the
- * check found something, or if it was told to hold: then it waits for FRAME_GO. Whatever a guest
+ * check found something, or if it was told to hold, and waits for FRAME_GO. Whatever a guest
  * sends is hostile: the engine believes lengths only up to FRAME_MAX, content only after it parsed,
  * and what the check found only from one who knows the token.
  */

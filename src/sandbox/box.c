@@ -7,8 +7,9 @@
  *
  * One clone makes every namespace, and the box becomes the engine's child. It does not copy the
  * interpreter: the new process borrows the zygote's memory, forks the guest from it, and becomes
- * a small program of its own. The zygote stands still meanwhile, so that only one of the two ever
- * runs in that memory, and what the new process does in it is little: see enter().
+ * a small program of its own. Until the zygote has mapped the ids the new process waits, and from
+ * then on the zygote does, so that only one of the two ever does anything in that memory; and what
+ * the new process does in it is little: see enter().
  *
  * The guest comes from glibc's fork(), which sets its thread id right and runs the fork handlers
  * of every library that is loaded. It readies the interpreter while init builds the box around
@@ -31,6 +32,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,8 +67,15 @@ void box_ready(int ctl)
     (void)close(ctl);
 }
 
+static int close_between(unsigned first, unsigned last, unsigned flags, struct gb_err *err)
+{
+    if (first > last || syscall(SYS_close_range, first, last, flags) == 0)
+        return 0;
+    return gb_fail(err, GB_E_NO_ISOLATION, errno, "closing what the box was not given");
+}
+
 /* Close everything that the zygote had open, and what preparing left, but what the box was given. */
-static void keep_only(const struct box_fds *fds, int ready)
+static int keep_only(const struct box_fds *fds, int ready, struct gb_err *err)
 {
     int keep[] = { fds->ctl, fds->chan, fds->answer, fds->out, fds->err, ready };
     unsigned low = 3;
@@ -79,11 +88,11 @@ static void keep_only(const struct box_fds *fds, int ready)
                 keep[k] = t;
             }
         }
-        if ((unsigned)keep[i] > low)
-            (void)syscall(SYS_close_range, low, (unsigned)keep[i] - 1, 0);
+        if (close_between(low, (unsigned)keep[i] - 1, 0, err) < 0)
+            return -1;
         low = (unsigned)keep[i] + 1;
     }
-    (void)syscall(SYS_close_range, low, ~0u, 0);
+    return close_between(low, ~0u, 0, err);
 }
 
 /* Should init die all the same, nothing must be left behind by the guest itself. */
@@ -130,8 +139,7 @@ static _Noreturn void guest_main(const struct box_spec *spec, int ready)
     spec->prepare(&spec->fds);
     if (fd_read_all(ready, &byte, 1) < 0)
         _exit(1); /* the box could not be built, and init has said so */
-    keep_only(&spec->fds, ready);
-    if (take_place(spec, &err) < 0) {
+    if (keep_only(&spec->fds, ready, &err) < 0 || take_place(spec, &err) < 0) {
         tell_failed(spec->fds.ctl, &err);
         _exit(1);
     }
@@ -200,12 +208,19 @@ static void become_init(const struct box_spec *spec, int ready, pid_t guest, str
         (void)snprintf(text[i], sizeof(text[i]), "%d", numbers[i]);
     if (spec->plan->level == LEVEL_NAMESPACES && keep_capabilities(err) < 0)
         return;
-    (void)syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (close_between(3, ~0u, CLOSE_RANGE_CLOEXEC, err) < 0)
+        return;
     for (size_t i = 0; i < 3; i++)
         (void)fcntl(numbers[i], F_SETFD, 0);
     (void)syscall(SYS_execveat, spec->fds.init, "", argv, env, AT_EMPTY_PATH);
     gb_err_set(err, GB_E_SYSTEM, errno, "executing glovebox-init");
 }
+
+enum {
+    ROOM = 256 << 10, /* of stack for what we do until the new process has left */
+    STACK = 1 << 20,  /* that there must be in all */
+    PATIENCE_S = 10
+};
 
 struct entry {
     const struct box_spec *spec;
@@ -274,13 +289,19 @@ static int clone_failed(const struct plan *plan, int e, struct gb_err *err)
                              "needs no namespaces");
 }
 
-/* Until the new process has left our memory: the kernel clears the word then, and wakes us. */
-static void stand_still(const pid_t *word)
+/* Until the new process has left our memory: the kernel clears the word then, and wakes us. One that
+ * does not get that far (a frozen control group, a file system that hangs) is killed, which makes it
+ * leave, so that the other boxes still have a zygote. */
+static void stand_still(const pid_t *word, int pidfd)
 {
+    struct timespec patience = { .tv_sec = PATIENCE_S };
     pid_t pid;
 
-    while ((pid = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != 0)
-        (void)syscall(SYS_futex, word, FUTEX_WAIT, pid, NULL, NULL, 0);
+    while ((pid = __atomic_load_n(word, __ATOMIC_ACQUIRE)) != 0) {
+        long r = syscall(SYS_futex, word, FUTEX_WAIT, pid, &patience, NULL, 0);
+        if (r < 0 && errno == ETIMEDOUT)
+            (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    }
 }
 
 static int start(pid_t pid, const struct plan *plan, int go, struct gb_err *err)
@@ -294,18 +315,18 @@ static int start(pid_t pid, const struct plan *plan, int go, struct gb_err *err)
 
 int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err)
 {
-    enum {
-        ROOM = 256 << 10 /* of stack for what we do until the new process has left */
-    };
     /* clone, not clone3: containers hide the latter, since a filter cannot see its flags. */
     unsigned long flags = CLONE_VM | CLONE_PARENT | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD |
                           spec->plan->namespaces;
     auto_close int pidfd = -1, go_read = -1, go_write = -1, ready_read = -1, ready_write = -1;
+    struct rlimit stack_limit;
     int go[2], ready[2], r;
     pid_t pid, inside = 1; /* the word: not zero until the kernel says so */
 
     *ret_pid = 0;
     *ret_pidfd = -1;
+    if (getrlimit(RLIMIT_STACK, &stack_limit) < 0 || stack_limit.rlim_cur < STACK)
+        return gb_fail(err, GB_E_SYSTEM, 0, "a box needs a stack of a mebibyte (ulimit -s)");
     if (pipe2(go, O_CLOEXEC) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "making a pipe");
     go_read = go[0];
@@ -328,6 +349,6 @@ int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struc
     r = start(pid, spec->plan, go_write, err);
     if (r < 0)
         (void)close(take_fd(&go_write)); /* ends the box */
-    stand_still(&inside);
+    stand_still(&inside, *ret_pidfd);
     return r;
 }

@@ -338,6 +338,10 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
         compose_limits(&b, &wish->limits);
     const struct seccomp_filter *filter = seccomp_filter_for(&(struct seccomp_wish){
         .level = wish->level, .host_network = wish->host_network, .same_user = !p->change_ids });
+    if (!filter && wish->level >= LEVEL_LANDLOCK) {
+        composed_done(ret);
+        return gb_fail(err, GB_E_NO_ISOLATION, 0, "this build has no seccomp filter for the box");
+    }
     p->seccomp = filter ? filter->code : "";
     p->seccomp_bytes = filter ? filter->bytes : 0;
     if (!b.bad)

@@ -431,7 +431,7 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     /* The interpreter's choice of ignored signals is the guest's business; with no handlers, the
      * kernel drops whatever a guest sends to the first process of its namespace. */
     for (int sig = 1; sig < NSIG; sig++)
-        (void)signal(sig, SIG_DFL);
+        (void)signal(sig, sig == SIGPIPE ? SIG_IGN : SIG_DFL); /* a guest may be gone */
     (void)sigemptyset(&child);
     (void)sigaddset(&child, SIGCHLD);
     (void)sigprocmask(SIG_SETMASK, &child, NULL);

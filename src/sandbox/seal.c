@@ -173,7 +173,9 @@ int seal_calls(const int *calls, size_t n, struct gb_err *err)
     };
     struct sock_fprog prog = { .len = 4, .filter = code };
 
-    for (size_t i = 0; i < n && i < MAX; i++) {
+    if (n > MAX)
+        return gb_fail(err, GB_E_SYSTEM, 0, "a filter of more than %d calls", MAX);
+    for (size_t i = 0; i < n; i++) {
         code[prog.len++] =
             (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
         code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
