@@ -225,7 +225,7 @@ void display_value(PyObject *value)
     PyObject *args = is_rich(value) ? PyTuple_Pack(1, value) : NULL;
 
     if (args)
-        call_quietly("display", args);
+        call_quietly("display_value", args);
     Py_XDECREF(args);
     PyErr_Clear();
 }

@@ -122,7 +122,7 @@ def candidates(obj):
 
 def forms_of(obj):
     figure = getattr(sys.modules.get("matplotlib.figure"), "Figure", None)
-    if figure is not None and isinstance(obj, figure):
+    if figure is not None and isinstance(obj, figure) and has_content(obj):
         return picture_of(obj)
     forms = {}
     for mime, content in candidates(obj):
@@ -241,6 +241,13 @@ def display(*objects):
             emit(forms)
 
 
+def display_value(obj):
+    """The last expression: its repr is the result's value already."""
+    forms = forms_of(obj)
+    if forms.keys() - {"text/plain"}:
+        emit(forms)
+
+
 # ---- figures ----
 
 
@@ -257,12 +264,16 @@ def picture_of(figure):
     return {"image/png": file.getvalue()}
 
 
+def has_content(figure):
+    return len(figure.get_children()) > 1  # its background is one
+
+
 def open_figures():
     """Those that pyplot keeps and that have something in them, in the order of their making."""
     helpers = sys.modules.get("matplotlib._pylab_helpers")
     managers = helpers.Gcf.get_all_fig_managers() if helpers else []
     figures = [manager.canvas.figure for manager in sorted(managers, key=lambda it: it.num)]
-    return [it for it in figures if len(it.get_children()) > 1]
+    return [it for it in figures if has_content(it)]
 
 
 def show_figures():
