@@ -141,10 +141,10 @@ static void print(const json_t *form, struct shown_as *ret)
     ret->len = len;
 }
 
-struct shown_as shown_take(struct shown *s, const char *text)
+struct shown_as shown_take(struct shown *s, const char *forms)
 {
-    json_auto_t *forms = json_loads(text, JSON_ALLOW_NUL, NULL);
-    const json_t *form = choose(forms);
+    json_auto_t *list = json_loads(forms, JSON_ALLOW_NUL, NULL);
+    const json_t *form = choose(list);
     struct shown_as as = { .what = word_for(mime_of(form)) };
 
     if (form && mime_is_text(mime_of(form)) && !is_picture(mime_of(form)))

@@ -111,22 +111,24 @@ static PyMethodDef given[] = {
 
 static int fill(PyObject *names)
 {
-    PyObject *max = PyLong_FromLong(DISPLAY_FORMS_MAX), *code, *result;
-    int r = max ? PyDict_SetItemString(names, "FORMS_MAX", max) : -1;
+    PyObject *builtins = PyEval_GetBuiltins(), *max, *code, *result = NULL;
+    int r;
 
+    if (PyDict_SetItemString(names, "__builtins__", builtins) < 0)
+        return -1;
+    code = Py_CompileString(display_text, "<glovebox display>", Py_file_input);
+    result = code ? PyEval_EvalCode(code, names, names) : NULL;
+    max = result ? PyLong_FromLong(DISPLAY_FORMS_MAX) : NULL;
+    r = max ? PyDict_SetItemString(names, "FORMS_MAX", max) : -1;
     Py_XDECREF(max);
-    if (r == 0)
-        r = PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
+    Py_XDECREF(code);
+    Py_XDECREF(result);
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(given); i++) {
         PyObject *fn = PyCFunction_New(&given[i], NULL);
         r = fn ? PyDict_SetItemString(names, given[i].ml_name, fn) : -1;
         Py_XDECREF(fn);
     }
-    code = r == 0 ? Py_CompileString(display_text, "<glovebox display>", Py_file_input) : NULL;
-    result = code ? PyEval_EvalCode(code, names, names) : NULL;
-    Py_XDECREF(code);
-    Py_XDECREF(result);
-    return result ? 0 : -1;
+    return r;
 }
 
 int display_compile(void)

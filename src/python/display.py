@@ -1,14 +1,14 @@
 """Rich output: the forms of a thing, figures, and what to do with what is too large to send.
 
 Compiled into the interpreter extension, and into a guest when it first displays something. It runs
-in the box, beside the code that it serves, and nothing on the engine's side relies on it. Given by
-display.c: send(), room(), workspace(), FORMS_MAX.
+in the box, beside the code that it serves, and nothing on the engine's side relies on it.
 
 A form is a media type and its content: text, or bytes where the type is not one of text.
 """
 
 import sys
 
+send = room = workspace = FORMS_MAX = None  # display.c puts its own here
 REPR_MAX = 64 << 10
 METHODS = (
     ("text/html", "_repr_html_"),

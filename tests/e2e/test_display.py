@@ -167,10 +167,10 @@ def test_showing_displays_and_closes(level):
 
 
 def test_a_figure_is_displayed_again_only_if_it_changed():
-    code = PLOT + "fig, ax = plt.subplots()\nax.plot([1, 2])\ndisplay(fig)\n"
+    code = PLOT + "fig, axes = plt.subplots()\naxes.plot([1, 2])\ndisplay(fig)\n"
     assert mimes(displayed(code)) == ["image/png"]
-    assert mimes(displayed(code + "fig.show()\nax.plot([2, 1])")) == ["image/png"] * 3
-    assert mimes(displayed(PLOT + "fig, ax = plt.subplots()\nax.plot([1])\nfig")) == ["image/png"]
+    assert mimes(displayed(code + "fig.show()\naxes.plot([2, 1])")) == ["image/png"] * 3
+    assert mimes(displayed(PLOT + "fig, axes = plt.subplots()\naxes.plot([1])\nfig")) == ["image/png"]
 
 
 def test_a_figure_of_nobody_is_displayed_when_it_is_asked_for():

@@ -63,6 +63,8 @@ static void test_files(void **state)
     other = file_of(dir, "[{\"mime\":\"application/x-odd\",\"data\":\"b2Rk\"}]");
     (void)snprintf(want, sizeof(want), "%s/figure-3.png", dir);
     assert_string_equal(second, want);
+    assert_non_null(first);
+    assert_non_null(other);
     expect_file(fd, "figure-1.png", "first");
     expect_file(fd, "figure-3.png", "second");
     expect_file(fd, "output-1.bin", "odd");
