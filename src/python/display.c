@@ -172,19 +172,23 @@ static PyMethodDef display_def = { "display", display, METH_VARARGS,
                                    "display(*objects)\n--\n\nShow objects as richly as they can be "
                                    "shown: pictures, HTML, text." };
 
-int display_begin(PyObject *names, int tell_fd)
+int display_bind(PyObject *names)
 {
     PyObject *fn = PyCFunction_New(&display_def, NULL);
     int r = fn ? PyDict_SetItemString(names, "display", fn) : -1;
 
     Py_XDECREF(fn);
+    return r;
+}
+
+void display_begin(int tell_fd)
+{
     run.fd = tell_fd;
     run.owner = getpid();
     run.bytes = 0;
     run.things = 0;
     if (!getcwd(run.workspace, sizeof(run.workspace)))
         run.workspace[0] = '\0';
-    return r;
 }
 
 static PyObject *loaded(const char *module)

@@ -3,9 +3,12 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Begin a run that answers on `tell_fd` and starts in its workspace: bind `display` in the
- * program's names. Returns 0, or -1 with a Python exception. */
-int display_begin(PyObject *names, int tell_fd);
+/* Bind `display` in a program's names. Returns 0, or -1 with a Python exception. */
+int display_bind(PyObject *names);
+
+/* Begin a run that answers on `tell_fd`, in the directory that is its workspace: nothing has been
+ * displayed yet. */
+void display_begin(int tell_fd);
 
 /* Display the value of the last expression, if it has a form that is more than text. Leaves no
  * exception. */

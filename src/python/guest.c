@@ -317,7 +317,7 @@ static PyObject *fresh_main(PyObject *source)
         PyDict_SetItemString(names, "__builtins__", PyImport_AddModule("builtins")) < 0 ||
         PyDict_SetItemString(names, "__doc__", Py_None) < 0 ||
         PyDict_SetItemString(names, "__package__", Py_None) < 0 ||
-        PyDict_SetItemString(names, "__spec__", Py_None) < 0)
+        PyDict_SetItemString(names, "__spec__", Py_None) < 0 || display_bind(names) < 0)
         return NULL;
     loader = source_loader(source);
     if (!loader || PyDict_SetItemString(names, "__loader__", loader) < 0)
@@ -695,9 +695,9 @@ static void run_request(struct guest *g)
 
     g->filename = PyUnicode_FromString(filename ? filename : "main.py");
     g->names = source && g->filename ? fresh_main(source) : NULL;
-    if (!g->names || display_begin(g->names, g->tell_fd) < 0 ||
-        (filename && set_file(g, filename) < 0) || bind_inputs(g) < 0 || set_argv(g) < 0 ||
-        set_environment(g) < 0) {
+    display_begin(g->tell_fd);
+    if (!g->names || (filename && set_file(g, filename) < 0) || bind_inputs(g) < 0 ||
+        set_argv(g) < 0 || set_environment(g) < 0) {
         explicit_bzero(&g->token, sizeof(g->token)); /* a failure of ours is no verdict */
         answer_exception(g);
         return;
