@@ -53,6 +53,11 @@ struct gb_callbacks {
      * the program waits, however long. Without this callback such programs are rejected.
      */
     void (*approve)(void *data, struct gb_job *job, const char *question);
+    /*
+     * The program displayed something, as it came. `forms` is a JSON array: the same thing in one
+     * or several forms, {"mime", "data"} each, as the result's "outputs" will have them.
+     */
+    void (*display)(void *data, struct gb_job *job, const char *forms);
 };
 
 /* "major.minor.patch" */

@@ -78,6 +78,9 @@ struct run_events {
      * the order was to hold. */
     void (*checked)(void *data, const struct run_check *check);
     void (*output)(void *data, int stream, const char *bytes, size_t len);
+    /* Something to show: what the guest says of it, an object; hostile. NULL, once, when it has
+     * shown more than a run may. What was printed before it has gone to `output` before. */
+    void (*display)(void *data, const json_t *shown);
     /* Last call. The run is gone when it returns. */
     void (*done)(void *data, const struct run_outcome *outcome);
 };

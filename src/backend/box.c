@@ -23,8 +23,11 @@
 #include "base/own.h"
 #include "python/protocol.h"
 
+_Static_assert((int)DISPLAY_MAX >= (int)FRAME_MAX, "a buffer for the larger takes all");
+
 enum {
     PIECE = 64 << 10,
+    PIPE_PIECES = 16, /* of the largest pipe that a guest can make */
     /* A shorter run cannot do harm that rlimits do not stop, and need not wake the watcher. */
     WATCH_AFTER_US = 3000,
     /* How long a box that was told to end may take before init is killed, and how long a guest
@@ -92,21 +95,19 @@ static size_t count_items(const char *text, size_t len)
 }
 
 /* The JSON of a frame that is all there, or NULL if it is not what we would read. */
-static json_t *frame_json(const struct host_box *box, const struct frame *head)
+static json_t *frame_json(const char *text, size_t len)
 {
-    const char *text = box->in.data + sizeof(*head);
     json_t *json;
 
-    if (count_items(text, head->len) > FRAME_ITEMS_MAX)
+    if (count_items(text, len) > FRAME_ITEMS_MAX)
         return NULL;
-    json = json_loadb(text, head->len, JSON_ALLOW_NUL, NULL);
+    json = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
     if (json_is_object(json) && json_depth(json) <= FRAME_DEPTH_MAX)
         return json;
     json_decref(json);
     return NULL;
 }
 
-/* Once, and only from the check: the program that it let pass has never seen the token. */
 static void send_go(const struct host_box *box)
 {
     struct frame head = { .kind = FRAME_GO };
@@ -114,9 +115,10 @@ static void send_go(const struct host_box *box)
     (void)fd_send(box->chan, &head, sizeof(head), NULL, 0); /* a box that is gone says so itself */
 }
 
-/* The program waits for this to have been read: once it runs it could read the pipe itself, token
+/* Once, and only from the check: the program that it let pass has never seen the token. It waits
+ * for this to have been read: once it runs it could read the pipe itself, token
  * and all, and speak for the check. */
-static bool take_checked(struct host_box *box, const struct frame *head, const json_t *found)
+static bool take_checked(struct host_box *box, const struct frame *head, json_t *found)
 {
     if (box->is_checked || head->token != box->token)
         return false;
@@ -142,32 +144,101 @@ static bool take_done(struct host_box *box, const struct frame *head, json_t *an
     return true;
 }
 
-/* Take the frame that is at the front, if it is all there. */
-static void take_frame(struct host_box *box)
+static bool take_display(struct host_box *box, const struct frame *head, json_t *shown)
 {
+    (void)head;
+    box->callbacks->display(box->callbacks->data, box, shown);
+    return true;
+}
+
+/* May it show this much more? A guest that keeps on is not read any further: that costs no more
+ * than what it prints. */
+static bool has_room(struct host_box *box, const struct frame *head)
+{
+    if (box->is_display_full)
+        return false;
+    box->is_display_full = box->display_things >= DISPLAY_THINGS_MAX ||
+                           head->len > DISPLAY_RUN_MAX - box->display_bytes;
+    if (box->is_display_full) {
+        box->callbacks->display(box->callbacks->data, box, NULL);
+        return false;
+    }
+    box->display_things++;
+    box->display_bytes += head->len;
+    return true;
+}
+
+static const struct frame_taker {
+    enum frame_kind kind;
+    uint32_t max;   /* bytes */
+    bool has_begun; /* only a program that runs sends it */
+    bool (*has_room)(struct host_box *box, const struct frame *head); /* NULL: always */
+    bool (*take)(struct host_box *box, const struct frame *head, json_t *json);
+} takers[] = {
+    { FRAME_DONE, FRAME_MAX, false, NULL, take_done },
+    { FRAME_CHECKED, FRAME_MAX, false, NULL, take_checked },
+    { FRAME_DISPLAY, DISPLAY_MAX, true, has_room, take_display },
+};
+
+static const struct frame_taker *taker_of(const struct host_box *box, const struct frame *head)
+{
+    for (size_t i = 0; i < ARRAY_LEN(takers) && box->state >= BOX_RUNNING; i++)
+        if (takers[i].kind == head->kind && head->len <= takers[i].max &&
+            !(takers[i].has_begun && box->is_held))
+            return &takers[i];
+    return NULL;
+}
+
+/* Take the frame that is at `at`. Returns its length, 0 if it is not all there, or -1 if it is
+ * none. */
+static ssize_t take_frame(struct host_box *box, size_t at)
+{
+    const struct frame_taker *taker;
     auto_json json_t *json = NULL;
     struct frame head;
-    bool ok;
 
-    if (box->in.len < sizeof(head))
-        return;
-    memcpy(&head, box->in.data, sizeof(head));
-    if ((head.kind != FRAME_DONE && head.kind != FRAME_CHECKED) || head.len > FRAME_MAX ||
-        box->state < BOX_RUNNING) {
+    if (box->in.len - at < sizeof(head))
+        return 0;
+    memcpy(&head, box->in.data + at, sizeof(head));
+    taker = taker_of(box, &head);
+    if (!taker)
+        return -1;
+    if (box->in.len - at < sizeof(head) + head.len)
+        return 0;
+    if (!taker->has_room || taker->has_room(box, &head)) {
+        json = frame_json(box->in.data + at + sizeof(head), head.len);
+        if (!json || !taker->take(box, &head, json))
+            return -1;
+    }
+    return (ssize_t)(sizeof(head) + head.len);
+}
+
+/* Take the frames that are all there, up to the last one that counts. */
+static void take_frames(struct host_box *box)
+{
+    size_t at = 0;
+    ssize_t n = 1;
+
+    while (n > 0 && !box->answer) {
+        n = take_frame(box, at);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    if (n < 0) {
         forged(box);
         return;
     }
-    if (box->in.len < sizeof(head) + head.len)
-        return;
-    json = frame_json(box, &head);
-    box->in.len -= sizeof(head) + head.len;
-    memmove(box->in.data, box->in.data + sizeof(head) + head.len, box->in.len);
-    ok = json &&
-         (head.kind == FRAME_DONE ? take_done(box, &head, json) : take_checked(box, &head, json));
-    if (!ok)
-        forged(box);
-    else if (!box->answer)
-        take_frame(box); /* there may be one more: two are all that are taken */
+    box->in.len -= at;
+    memmove(box->in.data, box->in.data + at, box->in.len);
+}
+
+/* What was printed before something was displayed is to be told before it: the guest flushes first,
+ * and then waits a little until its frame was read. No more than a pipe holds. */
+static void read_printed(struct host_box *box)
+{
+    for (int i = 0; i < PIPE_PIECES && read_piece(box, box->out, STDOUT_FILENO); i++)
+        ;
+    for (int i = 0; i < PIPE_PIECES && read_piece(box, box->err, STDERR_FILENO); i++)
+        ;
 }
 
 /* Returns whether anything came. */
@@ -190,7 +261,7 @@ static bool read_answer(struct host_box *box)
         return false;
     }
     box->in.len += (size_t)n;
-    take_frame(box);
+    take_frames(box);
     return true;
 }
 
@@ -198,6 +269,7 @@ static void on_answer(evutil_socket_t fd, short what, void *data)
 {
     (void)fd;
     (void)what;
+    read_printed(data);
     (void)read_answer(data);
 }
 
@@ -383,7 +455,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
                               .err = errs[0],
                               .callbacks = callbacks };
     *ret_far = (struct box_far){ ctl[1], chan[1], reply[1], out[1], errs[1] };
-    gb_buf_init(&box->in, sizeof(struct frame) + FRAME_MAX + PIECE);
+    gb_buf_init(&box->in, sizeof(struct frame) + DISPLAY_MAX + PIECE);
     ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 &&
          fcntl(reply[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 &&
          fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&

@@ -25,6 +25,8 @@ struct box_callbacks {
     /* The code passed the check: what was found. */
     void (*checked)(void *data, struct host_box *box, const json_t *found);
     void (*output)(void *data, struct host_box *box, int stream, const char *bytes, size_t len);
+    /* Something to show, as run_events.display() has it. */
+    void (*display)(void *data, struct host_box *box, const json_t *shown);
     /* Everything in the box is dead, and all that it wrote was delivered. Not called for a box
      * that never ran. */
     void (*ended)(void *data, struct host_box *box);
@@ -58,7 +60,10 @@ struct host_box {
     int status;
     struct watch_sample sample;
     struct gb_err setup_err;
-    struct gb_buf in; /* the frame that is coming */
+    struct gb_buf in; /* the frames that are coming */
+    size_t display_bytes;
+    unsigned display_things; /* taken so far */
+    bool is_display_full;
     json_t *answer;
     uint64_t token;  /* what the check's own word must know */
     bool is_verdict; /* the answer did */

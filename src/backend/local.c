@@ -406,6 +406,15 @@ static void on_output(void *data, struct host_box *box, int stream, const char *
         r->events.output(r->events.data, stream, bytes, len);
 }
 
+static void on_display(void *data, struct host_box *box, const json_t *shown)
+{
+    struct run *r = box->run;
+
+    (void)data;
+    if (r && r->events.display)
+        r->events.display(r->events.data, shown);
+}
+
 /* Is it the host that says no, or only bad luck? */
 static bool is_refusal(const struct gb_err *err)
 {
@@ -807,6 +816,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                                            .ready = on_ready,
                                            .checked = on_checked,
                                            .output = on_output,
+                                           .display = on_display,
                                            .ended = on_ended,
                                            .gone = on_gone };
     l->extension_dir = strdup(spec->extension_dir);

@@ -88,10 +88,25 @@ int64_t utf8_first_bad(const char *text, uint64_t len)
 
 static int base64_digit(char c)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = c ? strchr(digits, c) : NULL;
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
 
-    return at ? (int)(at - digits) : -1;
+bool base64_is_valid(const char *text, uint64_t len)
+{
+    uint64_t n = len;
+
+    while (n > 0 && len - n < 2 && text[n - 1] == '=')
+        n--;
+    for (uint64_t i = 0; i < n; i++)
+        if (base64_digit(text[i]) < 0)
+            return false;
+    return len % 4 == 0;
 }
 
 bool base64_decode(char *text, uint64_t *len)

@@ -16,5 +16,8 @@ int64_t utf8_first_bad(const char *text, uint64_t len);
  * starts none. */
 unsigned utf8_char_len(const unsigned char *text, uint64_t len);
 
+/* Is it base64, padded to its end? */
+bool base64_is_valid(const char *text, uint64_t len);
+
 /* Decode base64 in place. false when it is not base64. */
 bool base64_decode(char *text, uint64_t *len);

@@ -19,6 +19,7 @@
 #include "cli/report.h"
 #include "cli/request.h"
 #include "cli/settings.h"
+#include "cli/shown.h"
 #include "cli/signals.h"
 #include "glovebox.h"
 
@@ -30,6 +31,7 @@ struct run {
     bool is_done;
     struct report report;
     struct asker asker;
+    struct shown shown;
 };
 
 static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
@@ -49,6 +51,24 @@ static void on_output(void *data, struct gb_job *job, enum gb_stream stream, con
     run->write_error = write_all(STDOUT_FILENO, bytes, len);
     if (run->write_error < 0)
         gb_cancel(job);
+}
+
+/* Text goes where the program's output goes; of a picture only where it went is said. */
+static void on_display(void *data, struct gb_job *job, const char *forms)
+{
+    struct run *run = data;
+    struct shown_as as = shown_take(&run->shown, forms);
+
+    if (as.text)
+        on_output(data, job, GB_STDOUT, as.text, as.len);
+    if (as.file) {
+        if (run->report.is_line_open)
+            (void)!write_all(STDERR_FILENO, "\n", 1);
+        run->report.is_line_open = false;
+        message("%s written to %s", as.what, as.file);
+    }
+    free(as.text);
+    free(as.file);
 }
 
 static void on_done(void *data, struct gb_job *job, const char *result)
@@ -74,7 +94,8 @@ static void drive(struct run *run, struct gb_engine *engine, const char *request
                                       .data = run,
                                       .output = run->args->want_json ? NULL : on_output,
                                       .done = on_done,
-                                      .approve = on_approve };
+                                      .approve = on_approve,
+                                      .display = run->args->want_json ? NULL : on_display };
     bool is_cancelled = false;
 
     run->job = gb_start(engine, request, &callbacks);
@@ -209,6 +230,7 @@ static int run_main(const struct args *args)
     int status = run_with_engine(&run, &request, engine);
     free(run.result);
     ask_done(&run.asker);
+    shown_done(&run.shown);
     leave(status);
     return status;
 }

@@ -18,6 +18,7 @@
 #include "base/parse.h"
 #include "engine/audit.h"
 #include "engine/job.h"
+#include "engine/outputs.h"
 #include "engine/result.h"
 #include "engine/review.h"
 
@@ -112,6 +113,11 @@ static void on_output(void *data, int stream, const char *bytes, size_t len)
                               len);
 }
 
+static void on_display(void *data, const json_t *shown)
+{
+    outputs_add(data, shown);
+}
+
 static void on_done(void *data, const struct run_outcome *outcome)
 {
     struct gb_job *job = data;
@@ -167,6 +173,7 @@ static enum verdict begin(struct gb_job *job)
                                  .started = on_started,
                                  .checked = on_checked,
                                  .output = on_output,
+                                 .display = on_display,
                                  .done = on_done };
     enum {
         BOX_WAIT_MS = 60000

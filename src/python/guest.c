@@ -28,6 +28,7 @@
 #include "base/fd.h"
 #include "base/own.h"
 #include "python/check.h"
+#include "python/display.h"
 #include "python/protocol.h"
 #include "python/value.h"
 #include "python/verdict.h"
@@ -91,7 +92,7 @@ PyObject *guest_runtime(const char *name)
 
 int guest_compile_runtime(void)
 {
-    return guest_runtime("finish") && check_prepare() == 0 ? 0 : -1;
+    return guest_runtime("finish") && display_compile() == 0 && check_prepare() == 0 ? 0 : -1;
 }
 
 static PyObject *module_attr(const char *module, const char *name)
@@ -316,7 +317,7 @@ static PyObject *fresh_main(PyObject *source)
         PyDict_SetItemString(names, "__builtins__", PyImport_AddModule("builtins")) < 0 ||
         PyDict_SetItemString(names, "__doc__", Py_None) < 0 ||
         PyDict_SetItemString(names, "__package__", Py_None) < 0 ||
-        PyDict_SetItemString(names, "__spec__", Py_None) < 0)
+        PyDict_SetItemString(names, "__spec__", Py_None) < 0 || display_bind(names) < 0)
         return NULL;
     loader = source_loader(source);
     if (!loader || PyDict_SetItemString(names, "__loader__", loader) < 0)
@@ -619,12 +620,15 @@ static void run_program(struct guest *g)
 
     if (run_prelude(g) == 0)
         value = run_pieces(g);
-    if (value && g->last)
+    if (value && g->last) {
         answer_value(g, value);
+        display_value(value);
+    }
     if (!value && PyErr_ExceptionMatches(PyExc_SystemExit))
         answer_exit(g);
     else if (!value)
         answer_exception(g);
+    display_figures();
     Py_XDECREF(value);
 }
 
@@ -654,7 +658,7 @@ static json_t *frame_read(int chan, uint64_t *ret_token)
     return json;
 }
 
-static void frame_write(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
+void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
 {
     size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
     struct frame *frame = malloc(sizeof(*frame) + len);
@@ -686,7 +690,7 @@ static void take_leave(struct guest *g)
         json_t *found = json_object();
         verdict_answer(&g->verdict, found);
         json_object_set(found, "check_us", json_object_get(g->answer, "check_us"));
-        frame_write(g->tell_fd, FRAME_CHECKED, found, &g->token);
+        guest_send(g->tell_fd, FRAME_CHECKED, found, &g->token);
         json_decref(found);
     }
     explicit_bzero(&g->token, sizeof(g->token)); /* order: before any of the program runs */
@@ -706,6 +710,7 @@ static void run_request(struct guest *g)
 
     g->filename = PyUnicode_FromString(filename ? filename : "main.py");
     g->names = source && g->filename ? fresh_main(source) : NULL;
+    display_begin(g->tell_fd);
     if (!g->names || (filename && set_file(g, filename) < 0) || bind_inputs(g) < 0 ||
         set_argv(g) < 0 || set_environment(g) < 0) {
         explicit_bzero(&g->token, sizeof(g->token)); /* a failure of ours is no verdict */
@@ -814,7 +819,7 @@ void guest_main(const struct box_fds *fds)
         _exit(1); /* the engine changed its mind, or is gone */
     }
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
-    frame_write(fds->answer, FRAME_DONE, g.answer, &g.token);
+    guest_send(fds->answer, FRAME_DONE, g.answer, &g.token);
     if (is_awaited) /* the engine is busy, or starts for this run alone: the least work counts */
         _exit(g.exit_code);
     leave(g.exit_code);

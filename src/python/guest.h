@@ -2,6 +2,9 @@
 /* The guest: the process in which the model's code runs. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <jansson.h>
+
+#include "python/protocol.h"
 
 struct box_fds;
 
@@ -17,6 +20,10 @@ int guest_compile_runtime(void);
 
 /* A function of runtime.py (borrowed); NULL with a Python exception. */
 PyObject *guest_runtime(const char *name);
+
+/* Send a frame to the engine. Threads of the program call it with the interpreter's lock held, so
+ * that frames do not mix. */
+void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token);
 
 /* Parse as a program is parsed: a new reference to the tree, or NULL with a Python exception. */
 PyObject *guest_parse(PyObject *source, PyObject *filename);

@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "python/check.h"
+#include "python/display.h"
 #include "python/guest.h"
 #include "python/protocol.h"
 #include "python/value.h"
@@ -301,5 +302,6 @@ PyMODINIT_FUNC PyInit__glovebox(void); /* the interpreter finds it by name */
 
 PyMODINIT_FUNC PyInit__glovebox(void)
 {
-    return PyModule_Create(&definition);
+    /* Before anything is preloaded. */
+    return display_watch_imports() == 0 ? PyModule_Create(&definition) : NULL;
 }

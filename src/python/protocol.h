@@ -10,9 +10,10 @@
  * guest has prepared could keep the engine waiting. The engine sends one FRAME_RUN, whose header may
  * bring a descriptor to be standard input; the guest checks the code, and answers with one
  * FRAME_DONE. Before that, and before any of the program runs, it sends one FRAME_CHECKED if the
- * check found something, or if it was told to hold, and waits for FRAME_GO. Whatever a guest
- * sends is hostile: the engine believes lengths only up to FRAME_MAX, content only after it parsed,
- * and what the check found only from one who knows the token.
+ * check found something, or if it was told to hold, and waits for FRAME_GO. While the program
+ * runs, each thing that it displays is one FRAME_DISPLAY. Whatever a guest sends is hostile: the
+ * engine believes lengths only up to a maximum, content only after it parsed, and what the check
+ * found only from one who knows the token.
  */
 #include <stdint.h>
 #include <sys/types.h>
@@ -61,7 +62,8 @@ enum frame_kind {
     FRAME_RUN = 1,
     FRAME_DONE = 2,
     FRAME_CHECKED = 3, /* the code passed, and this was found in it */
-    FRAME_GO = 4       /* no content: let the program begin */
+    FRAME_GO = 4,      /* no content: let the program begin */
+    FRAME_DISPLAY = 32 /* from the running program: something to show */
 };
 
 struct frame {
@@ -79,4 +81,13 @@ enum {
     FRAME_DEPTH_MAX = 128,
     FINDINGS_MAX = 1000,
     FINDINGS_BYTES_MAX = 1 << 20
+};
+
+/* What a run may show: bytes of a frame, and in all; how many things, each in how many forms. The
+ * guest keeps to it, and writes what is more to files; the engine drops what is more. */
+enum {
+    DISPLAY_MAX = 4 << 20,
+    DISPLAY_RUN_MAX = 16 << 20,
+    DISPLAY_THINGS_MAX = 100,
+    DISPLAY_FORMS_MAX = 16
 };

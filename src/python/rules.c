@@ -107,5 +107,6 @@ bool rules_know_module(const struct rules *rules, const char *name)
 
 bool rules_give_name(const struct rules *rules, const char *name)
 {
-    return rules_list_has(rules->tools, name) || json_object_get(rules->names, name);
+    return strcmp(name, "display") == 0 || rules_list_has(rules->tools, name) ||
+           json_object_get(rules->names, name);
 }

@@ -3,6 +3,7 @@
  * runs it and reads what it prints: lines of a name, a blank and a text.
  *   library tour       each call once
  *   library approve    a person who is asked, and answers in every way
+ *   library display    what is displayed, as it comes
  *   library growth N   N runs; what the process holds after a tenth of them and at the end
  */
 #include <dirent.h>
@@ -277,6 +278,39 @@ static int approve(void)
     return 0;
 }
 
+/* ---- display ---- */
+
+static void on_display(void *data, struct gb_job *job, const char *forms)
+{
+    struct watcher *w = data;
+
+    printf("after-%zu %s\n", w->bytes, forms);
+    if (strstr(forms, "enough"))
+        gb_cancel(job);
+}
+
+static int display(void)
+{
+    struct gb_engine *engine = engine_for("engine", NULL);
+    struct watcher w = { .name = "result" };
+    struct gb_callbacks callbacks = { .size = sizeof(callbacks),
+                                      .data = &w,
+                                      .output = on_output,
+                                      .done = on_done,
+                                      .display = on_display };
+
+    if (!engine)
+        return 1;
+    (void)gb_start(engine,
+                   "{\"code\": \"print('ab')\\ndisplay(1)\\nprint('cd')\\nclass H:\\n"
+                   " def _repr_html_(self): return '<b>'\\n def __repr__(self): return 'b'\\n"
+                   "display(H(), 'enough')\\nwhile True: pass\"}",
+                   &callbacks);
+    step_to_the_end(engine);
+    gb_engine_free(engine);
+    return 0;
+}
+
 /* ---- growth ---- */
 
 static int count_descriptors(void)
@@ -344,8 +378,10 @@ int main(int argc, char **argv)
         return tour();
     if (argc == 2 && strcmp(argv[1], "approve") == 0)
         return approve();
+    if (argc == 2 && strcmp(argv[1], "display") == 0)
+        return display();
     if (argc == 3 && strcmp(argv[1], "growth") == 0)
         return growth(strtol(argv[2], NULL, 10));
-    (void)fprintf(stderr, "usage: library tour | approve | growth N\n");
+    (void)fprintf(stderr, "usage: library tour | approve | display | growth N\n");
     return 2;
 }

@@ -237,6 +237,22 @@ static void test_base64(void **state)
     }
 }
 
+static void test_base64_is_looked_at(void **state)
+{
+    static const char *const good[] = { "", "AAAA", "AAA=", "AA==", "+/09azAZ" };
+    static const char *const bad[] = { "A",    "AA",     "AAA",  "AA=A", "A===",
+                                       "====", "AAAA\n", "AA A", "-_-_" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+        if (!base64_is_valid(good[i], strlen(good[i])))
+            fail_msg("'%s' is refused", good[i]);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (base64_is_valid(bad[i], strlen(bad[i])))
+            fail_msg("'%s' is taken", bad[i]);
+    assert_false(base64_is_valid("AA\0A", 4));
+}
+
 static size_t base64_encode(const unsigned char *in, size_t len, char *to)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -272,10 +288,15 @@ static void test_base64_there_and_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_seconds),
-        cmocka_unit_test(test_every_character), cmocka_unit_test(test_longer_than_needed),
-        cmocka_unit_test(test_cut_short),       cmocka_unit_test(test_first_bad_byte),
-        cmocka_unit_test(test_base64),          cmocka_unit_test(test_base64_there_and_back),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_seconds),
+        cmocka_unit_test(test_every_character),
+        cmocka_unit_test(test_longer_than_needed),
+        cmocka_unit_test(test_cut_short),
+        cmocka_unit_test(test_first_bad_byte),
+        cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_base64_is_looked_at),
+        cmocka_unit_test(test_base64_there_and_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""An agent's loop around glovebox, with a script in the place of the model.
+
+    examples/agent.py [--glovebox build/glovebox] [--python /usr/bin/python3] [--out DIR]
+
+One `glovebox batch` runs for as long as the loop does. Each turn the model sees what came of its last program and
+answers with the next one; the program goes out as a line of JSON, its result comes back as one. Nothing but Python's
+standard library is needed here; the programs in the box use matplotlib where it is installed.
+
+To drive it with a model, replace Script: whatever is called with an observation and returns a Turn will do.
+"""
+import argparse
+import base64
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+OPTIONS = ["--timeout", "60"]  # of the command line, for all programs
+TURNS_MAX = 12
+TEXT_MAX = 2000  # characters of each stream that the model gets to see
+
+
+# ---- the box ----
+
+
+class Glovebox:
+    """Programs in, results out, one at a time."""
+
+    def __init__(self, command, *options):
+        self.process = subprocess.Popen([command, "batch", *options, "-"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+    def run(self, request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"glovebox ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+# ---- between box and model ----
+
+
+def observation(result):
+    """What a model is told of a result: text, and pictures for one that can see."""
+    lines = [f"status: {result['status']}"]
+    for stream in "stdout", "stderr":
+        if result[stream]:
+            lines.append(f"{stream}: {result[stream][:TEXT_MAX].rstrip()}")
+    if result["has_value"]:
+        lines.append(f"value: {json.dumps(result['value'])[:TEXT_MAX]}")
+    if result["error"]:
+        lines.append(f"error: {result['error']['type']}: {result['error']['message'][:TEXT_MAX]}")
+    for finding in result["findings"]:
+        lines.append(f"found: line {finding['line']}: {finding['message']}")
+    pictures = [it for it in result["outputs"] if it["mime"].startswith("image/")]
+    texts = [it["data"] for it in result["outputs"] if it["mime"] == "text/plain"]
+    lines += [f"displayed: {it[:TEXT_MAX]}" for it in texts]
+    lines += [f"displayed: {it['mime']}, {len(it['data'])} characters of base64" for it in pictures]
+    return "\n".join(lines)
+
+
+@dataclass
+class Turn:
+    """What the model wants: a program to be run, or, if there is none, to say its last word."""
+
+    says: str
+    code: str = ""
+    request: dict = field(default_factory=dict)  # further keys of the request: inputs, timeout, ...
+
+
+def loop(model, box, show=print):
+    """Turn by turn, until the model has its answer. Returns it."""
+    result = None
+    for _ in range(TURNS_MAX):
+        turn = model(result)
+        show(f"model: {turn.says}")
+        if not turn.code:
+            return turn.says
+        for line in turn.code.strip().splitlines():
+            show(f"    {line}")
+        result = box.run({"code": turn.code, **turn.request})
+        show("\n".join(f"  | {line}" for line in observation(result).splitlines()))
+    raise RuntimeError(f"no answer in {TURNS_MAX} turns")
+
+
+# ---- the script that plays the model ----
+
+SALES = {"Mon": 12, "Tue": 19, "Wed": 7, "Thu": 25, "Fri": 31}
+
+LOOK = """
+import importlib.util, os
+with open("notes.txt", "w") as notes:
+    notes.write("looked around")
+print("files:", os.listdir())
+[name for name in ("matplotlib", "numpy") if importlib.util.find_spec(name)]
+"""
+
+MEAN = """
+mean = sum(sales.values()) / len(sale)
+mean
+"""
+
+PLOT = """
+import matplotlib.pyplot as plt
+plt.bar(list(sales), list(sales.values()))
+plt.axhline(mean, linestyle="--")
+plt.title("Sales")
+plt.show()
+"""
+
+DRAW = """
+class Bars:
+    def _repr_svg_(self):
+        bars = "".join(f'<rect x="{20 * n}" y="{40 - v}" width="15" height="{v}"/>'
+                       for n, v in enumerate(sales.values()))
+        return f'<svg xmlns="http://www.w3.org/2000/svg" width="100" height="40">{bars}</svg>'
+Bars()
+"""
+
+READ_BACK = """
+import base64, struct
+data = base64.b64decode(picture)
+assert data.startswith(b"\\x89PNG")
+struct.unpack(">II", data[16:24])
+"""
+
+READ_BACK_SVG = """
+import xml.etree.ElementTree as tree
+root = tree.fromstring(picture)
+[int(root.get("width")), int(root.get("height"))]
+"""
+
+
+class Script:
+    """Does what a model would: looks at each result, and decides by it what comes next."""
+
+    def __init__(self, out=None):
+        self.out = out
+        self.steps = [self.look, self.compute, self.plot, self.read_back, self.answer]
+
+    def __call__(self, result):
+        return self.steps.pop(0)(result)
+
+    def look(self, result):
+        return Turn("What is here, and what can I use?", LOOK)
+
+    def compute(self, result):
+        self.has_matplotlib = "matplotlib" in result["value"]
+        return Turn("The mean of the week.", MEAN, {"inputs": {"sales": SALES}})
+
+    def plot(self, result):
+        if result["status"] == "error":  # it mistyped a name: the error says so, and the next try is right
+            self.steps.insert(0, self.plot)
+            return Turn(f"{result['error']['message']}: that is a typo of mine.", MEAN.replace("sale)", "sales)"),
+                        {"inputs": {"sales": SALES}})
+        self.mean = result["value"]
+        return Turn("Now a picture of it.", PLOT if self.has_matplotlib else DRAW,
+                    {"inputs": {"sales": SALES, "mean": self.mean}})
+
+    def read_back(self, result):
+        pictures = [it for it in result["outputs"] if it["mime"].startswith("image/")]
+        if not pictures:
+            return Turn("I cannot draw here.")
+        picture = pictures[0]
+        is_png = picture["mime"] == "image/png"
+        if self.out:
+            data = base64.b64decode(picture["data"]) if is_png else picture["data"].encode()
+            Path(self.out, "sales.png" if is_png else "sales.svg").write_bytes(data)
+        return Turn("Is it a picture, and how large?", READ_BACK if is_png else READ_BACK_SVG,
+                    {"inputs": {"picture": picture["data"]}})
+
+    def answer(self, result):
+        width, height = result["value"]
+        return Turn(f"The mean is {self.mean:.1f}, and the chart has {width} x {height} pixels.")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--glovebox", default=str(Path(__file__).resolve().parent.parent / "build/glovebox"))
+    parser.add_argument("--python", help="the interpreter of the boxes")
+    parser.add_argument("--out", help="a directory for the picture")
+    args = parser.parse_args()
+    options = ["--python", args.python] if args.python else []
+    with Glovebox(args.glovebox, *OPTIONS, *options) as box:
+        loop(Script(args.out), box)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
