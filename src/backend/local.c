@@ -250,12 +250,14 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
 
 static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
-    json_t *program = program_for(&r->order, &r->shape, box->scratch);
+    uint64_t token = 0;
+    json_t *program = program_for(&r->order, &r->shape, box->scratch, &token);
     struct box_work work = { .program = program,
                              .in = r->stdin_fd,
                              .watch = program_watch(&r->order, &r->shape),
                              .timeout_ms = r->order.timeout_ms,
-                             .hold = r->order.hold };
+                             .hold = r->order.hold,
+                             .tool_token = token };
     int e = host_box_run(box, &work, err);
 
     json_decref(program);
@@ -404,6 +406,14 @@ static void on_output(void *data, struct host_box *box, int stream, const char *
     (void)data;
     if (r && r->events.output)
         r->events.output(r->events.data, stream, bytes, len);
+}
+
+static const char *on_word(void *data, struct host_box *box, enum run_word word, const json_t *json)
+{
+    struct run *r = box->run;
+
+    (void)data;
+    return r && r->events.word ? r->events.word(r->events.data, word, json) : NULL;
 }
 
 /* Is it the host that says no, or only bad luck? */
@@ -652,6 +662,16 @@ static void local_go(struct run *r)
     host_box_go(r->box);
 }
 
+static bool local_tell(struct run *r, const char *json, size_t len)
+{
+    return r->box && host_box_tell(r->box, json, len);
+}
+
+static size_t local_untold(const struct run *r)
+{
+    return r->box ? outbox_len(&r->box->outbox) : 0;
+}
+
 static void local_kill(struct run *r)
 {
     struct gb_err cancelled = { .code = GB_E_GONE };
@@ -769,6 +789,8 @@ static const struct backend_ops local_ops = {
     .name = "local",
     .run = local_run,
     .go = local_go,
+    .tell = local_tell,
+    .untold = local_untold,
     .kill = local_kill,
     .explain = local_explain,
     .waiting = local_waiting,
@@ -807,6 +829,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                                            .ready = on_ready,
                                            .checked = on_checked,
                                            .output = on_output,
+                                           .word = on_word,
                                            .ended = on_ended,
                                            .gone = on_gone };
     l->extension_dir = strdup(spec->extension_dir);

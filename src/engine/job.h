@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "backend/backend.h"
+#include "engine/calls.h"
 #include "engine/config.h"
 #include "engine/digest.h"
 #include "engine/output.h"
@@ -20,6 +21,7 @@ struct gb_engine {
     struct backend *backend;
     struct gb_job *jobs;
     int n_jobs;
+    struct calls_host calls;
     int wake_fd; /* eventfd */
     struct event *on_wake;
     struct event *on_later; /* delivers jobs that ended before they ran */
@@ -60,6 +62,7 @@ struct gb_job {
     struct gb_callbacks callbacks;
     struct request request;
     struct output out, err;
+    struct calls calls;
     size_t stage;    /* the next on its road */
     struct run *run; /* while it has a box */
     bool is_held;    /* which does not begin before it is let go */

@@ -13,6 +13,13 @@
  * check found something, or if it was told to hold: then it waits for FRAME_GO. Whatever a guest
  * sends is hostile: the engine believes lengths only up to FRAME_MAX, content only after it parsed,
  * and what the check found only from one who knows the token.
+ *
+ * A program that was given tools (the key "tools" of FRAME_RUN) keeps the socket, and may send any
+ * number of FRAME_TOOL_CALL {"id", "name", "args"} before FRAME_DONE. Each has a larger id than the
+ * one before it, and is answered, in any order, by one FRAME_TOOL_RESULT {"id", "ok": true,
+ * "result"} or {"id", "ok": false, "type", "message"}, unless FRAME_TOOL_CANCEL {"id"} came first.
+ * These frames carry a token of their own ("tool_token"), which the program knows: it tells a frame
+ * from whatever else is written to the pipe, and no more.
  */
 #include <stdint.h>
 #include <sys/types.h>
@@ -61,7 +68,10 @@ enum frame_kind {
     FRAME_RUN = 1,
     FRAME_DONE = 2,
     FRAME_CHECKED = 3, /* the code passed, and this was found in it */
-    FRAME_GO = 4       /* no content: let the program begin */
+    FRAME_GO = 4,      /* no content: let the program begin */
+    FRAME_TOOL_CALL = 16,
+    FRAME_TOOL_CANCEL = 17,
+    FRAME_TOOL_RESULT = 18
 };
 
 struct frame {
@@ -78,5 +88,9 @@ enum {
     FRAME_ITEMS_MAX = 200000,
     FRAME_DEPTH_MAX = 128,
     FINDINGS_MAX = 1000,
-    FINDINGS_BYTES_MAX = 1 << 20
+    FINDINGS_BYTES_MAX = 1 << 20,
+    TOOL_CALL_MAX = 1 << 20,   /* a call, as JSON */
+    TOOL_RESULT_MAX = 8 << 20, /* a result, as JSON */
+    TOOL_DEPTH_MAX = 100,      /* of either */
+    TOOL_NAME_MAX = 128
 };
