@@ -5,6 +5,7 @@
  *                things in between: microseconds of each
  *   burst N      calls one after another: microseconds of each
  *   flow MS JOBS runs a second, in MS milliseconds, with JOBS of them in flight
+ *   tools N      tool calls one after another, from inside one run: microseconds of each
  *   settle       boxes that wait, once the pool is full and what was over is gone
  */
 #include <glovebox.h>
@@ -135,6 +136,57 @@ static void flow(struct gb_engine *engine, long ms, long jobs)
     printf("%.3f\n", (double)f.runs / (double)ms * 1000);
 }
 
+/* ---- tool calls, timed by the program that makes them ---- */
+
+#define CALLER                                                                                    \
+    "{\"inputs\": {\"n\": %ld}, \"code\": \"from time import perf_counter_ns as now\\nus = []\\n" \
+    "for i in range(n):\\n    began = now()\\n    ping(i=i)\\n    us.append((now() - began) / "   \
+    "1000)"                                                                                       \
+    "\\nus\"}"
+
+static void answer(void *data, struct gb_job *job, struct gb_call *call, const char *name,
+                   const char *args)
+{
+    (void)data;
+    (void)job;
+    (void)name;
+    if (gb_tool_result(call, args) < 0)
+        die("an answer was not delivered", args);
+}
+
+/* Prints what the program measured: the value of its result. */
+static void tools_done(void *data, struct gb_job *job, const char *result)
+{
+    const char *value = strstr(result, "\"value\":["), *end = value ? strchr(value, ']') : NULL;
+
+    (void)data;
+    (void)job;
+    need_ok(result);
+    if (!end)
+        die("a run without a value", result);
+    printf("%.*s\n", (int)(end - value - 7), value + 8);
+}
+
+static void tools(struct gb_engine *engine, long count, long jobs)
+{
+    struct gb_callbacks callbacks = { .size = sizeof(callbacks),
+                                      .done = tools_done,
+                                      .tool = answer };
+    char request[sizeof(CALLER) + 32];
+
+    (void)jobs;
+    (void)snprintf(request, sizeof(request), CALLER, count);
+    if (gb_tools_set(engine,
+                     "[{\"name\": \"ping\", \"parameters\": {\"properties\": {\"i\": "
+                     "{\"type\": \"integer\"}}}}]",
+                     NULL) < 0 ||
+        !gb_start(engine, request, &callbacks))
+        die("no tools", NULL);
+    while (gb_step(engine, -1) > 0)
+        ;
+    (void)gb_tools_set(engine, NULL, NULL);
+}
+
 static void settle(struct gb_engine *engine, long count, long jobs)
 {
     int64_t until = now_us() + SETTLE_MS * 1000;
@@ -152,10 +204,8 @@ static const struct {
     const char *name;
     void (*obey)(struct gb_engine *engine, long count, long jobs);
 } orders[] = {
-    { "warm", warm },
-    { "burst", burst },
-    { "flow", flow },
-    { "settle", settle },
+    { "warm", warm },   { "burst", burst },   { "flow", flow },
+    { "tools", tools }, { "settle", settle },
 };
 
 static void obey(struct gb_engine *engine, char *line)

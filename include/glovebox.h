@@ -26,6 +26,7 @@ extern "C" {
 
 struct gb_engine;
 struct gb_job;
+struct gb_call;
 
 /* Which of the guest's streams a piece of output came from. */
 enum gb_stream {
@@ -35,8 +36,8 @@ enum gb_stream {
 
 /*
  * What a job tells about itself. Every member may be NULL. Callbacks are called from inside
- * gb_step(), gb_run() and gb_engine_free() only; they may call gb_start(), gb_cancel() and
- * gb_approve(), but not gb_step(), gb_run() or gb_engine_free().
+ * gb_step(), gb_run() and gb_engine_free() only; they may call gb_start(), gb_cancel(), gb_approve()
+ * and whatever is about tools, but not gb_step(), gb_run() or gb_engine_free().
  */
 struct gb_callbacks {
     size_t size; /* sizeof(struct gb_callbacks), so that members can be added later */
@@ -58,6 +59,18 @@ struct gb_callbacks {
      * or several forms, {"mime", "data"} each, as the result's "outputs" will have them.
      */
     void (*display)(void *data, struct gb_job *job, const char *forms);
+    /*
+     * The program calls a tool that has no command. `args` is a JSON object that was checked
+     * against the tool's parameters; it is valid until the callback returns. Answer with
+     * gb_tool_result() or gb_tool_error(), once, from in here or later; the program goes on
+     * meanwhile if it can, and may call others. Without this callback such calls fail.
+     */
+    void (*tool)(void *data, struct gb_job *job, struct gb_call *call, const char *name,
+                 const char *args);
+    /* Nobody waits for that call any more: the program gave it up or ended, or the tool's time is
+     * up. Stop working for it if you can. It must still be answered, which then does nothing but
+     * free it; those that never are stay until the engine is freed. */
+    void (*tool_cancelled)(void *data, struct gb_job *job, struct gb_call *call);
 };
 
 /* "major.minor.patch" */
@@ -89,6 +102,28 @@ GB_API void gb_cancel(struct gb_job *job);
 /* Answer a job that asked: 1 lets it run, 0 rejects it, -1 rejects it because nobody could be asked.
  * `reason` is for the result and may be NULL. Returns 0, or -1 when the job waits for no answer. */
 GB_API int gb_approve(struct gb_job *job, int yes, const char *reason);
+
+/*
+ * The tools that programs may call (docs/tools.md lists the keys of one). They can be changed at any
+ * time; a job has those that there were when it was started. gb_tools_set() replaces all of them by
+ * a JSON list, or an object by name; NULL for none. gb_tool_add() adds one, or replaces that of the
+ * same name; gb_tool_remove() removes one. All return 0, or -1, nothing having changed, with an
+ * error as gb_engine_new() has it. gb_tools() is the list, which the caller frees.
+ */
+GB_API int gb_tools_set(struct gb_engine *engine, const char *tools, char **ret_error);
+GB_API int gb_tool_add(struct gb_engine *engine, const char *tool, char **ret_error);
+GB_API int gb_tool_remove(struct gb_engine *engine, const char *name, char **ret_error);
+GB_API char *gb_tools(const struct gb_engine *engine);
+
+/* Answer a call of a tool: with any JSON value (NULL is null), or with a failure, which is an
+ * exception in the program. The call is gone when this returns, and must not be used again. Returns
+ * 0, or -1 when nobody waited for it or the result is not JSON that can be delivered. */
+GB_API int gb_tool_result(struct gb_call *call, const char *result);
+GB_API int gb_tool_error(struct gb_call *call, const char *type, const char *message);
+
+/* Text that tells a model how to write programs for this engine as it is configured now, or, if
+ * `request` is not NULL, for that request. The caller frees it; NULL only when memory ran out. */
+GB_API char *gb_instructions(struct gb_engine *engine, const char *request);
 
 /* Handle what is pending, waiting up to `timeout_ms` for something to happen (0 does not wait,
  * -1 waits as long as it takes). Returns how many jobs are not done yet. */

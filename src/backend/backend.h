@@ -53,11 +53,12 @@ enum run_end {
 
 struct run_outcome {
     enum run_end end;
-    json_t *answer;  /* borrowed, an object; hostile. NULL: it was no answer */
-    bool is_verdict; /* the answer is the check's own, and none of the program ran */
-    bool is_checked; /* `checked` was called */
-    bool has_begun;  /* some of the program may have run */
-    int status;      /* wait status of the main process, with RUN_ANSWERED and RUN_EXITED */
+    json_t *answer;     /* borrowed, an object; hostile. NULL: it was no answer */
+    const char *forged; /* what was wrong then, or NULL */
+    bool is_verdict;    /* the answer is the check's own, and none of the program ran */
+    bool is_checked;    /* `checked` was called */
+    bool has_begun;     /* some of the program may have run */
+    int status;         /* wait status of the main process, with RUN_ANSWERED and RUN_EXITED */
     struct watch_sample sample;
     struct gb_err err;
     enum plan_level level;
@@ -68,6 +69,12 @@ struct run_outcome {
     int64_t started_us;   /* when the code went into the box; 0 if it never did */
     int64_t begun_us;     /* when it could begin: later than that for one that was held */
     int64_t ended_us;     /* when its last process was gone */
+};
+
+/* What a program with tools may say while it runs. */
+enum run_word {
+    WORD_TOOL_CALL,
+    WORD_TOOL_CANCEL
 };
 
 struct run_events {
@@ -81,6 +88,9 @@ struct run_events {
     /* Something to show: what the guest says of it, an object; hostile. NULL, once, when it has
      * shown more than a run may. What was printed before it has gone to `output` before. */
     void (*display)(void *data, const json_t *shown);
+    /* A word of the program's, an object: bounded and well formed, else hostile. Returns NULL, or
+     * what is wrong with it (a constant): the run then ends, and nothing more is heard of it. */
+    const char *(*word)(void *data, enum run_word word, const json_t *json);
     /* Last call. The run is gone when it returns. */
     void (*done)(void *data, const struct run_outcome *outcome);
 };
@@ -93,6 +103,11 @@ struct backend_ops {
                        const struct run_events *events, struct gb_err *err);
     /* Let a program begin that was checked and is held. */
     void (*go)(struct run *run);
+    /* Tell the program what became of a tool call: JSON text, TOOL_RESULT_MAX bytes and a little
+     * more at most. Never blocks. Returns false if it is not to be delivered: nobody reads it. */
+    bool (*tell)(struct run *run, const char *json, size_t len);
+    /* How many bytes of what it was told wait to be read. */
+    size_t (*untold)(const struct run *run);
     /* End it now. done follows. */
     void (*kill)(struct run *run);
     /* The plan for an order, as JSON, NULL with err: GB_E_BUSY while it is not known

@@ -34,6 +34,10 @@ enum {
      * that has answered may take to exit. Both do it at once, unless the host is very busy. */
     LATE_US = 300000,
     LINGER_S = 3,
+    /* Of what a program was told: how much may wait to be read, and from how much on no more is
+     * heard from it. */
+    UNREAD_MAX = 96 << 20,
+    PAUSE_BYTES = 1 << 20,
 };
 
 /* ---- output ---- */
@@ -76,10 +80,10 @@ static void on_err(evutil_socket_t fd, short what, void *data)
 
 /* ---- the guest's answer: hostile ---- */
 
-/* Anything that is not one well-formed answer ends the run. */
-static void forged(struct host_box *box)
+/* Anything that is not a well-formed frame, at a time when it can be meant, ends the run. */
+static void forged(struct host_box *box, const char *what)
 {
-    box->forged = true;
+    box->forged = what;
     (void)event_del(box->on_answer);
     host_box_kill(box);
 }
@@ -118,22 +122,22 @@ static void send_go(const struct host_box *box)
 /* Once, and only from the check: the program that it let pass has never seen the token. It waits
  * for this to have been read: once it runs it could read the pipe itself, token
  * and all, and speak for the check. */
-static bool take_checked(struct host_box *box, const struct frame *head, json_t *found)
+static const char *take_checked(struct host_box *box, const struct frame *head, json_t *found)
 {
     if (box->is_checked || head->token != box->token)
-        return false;
+        return "a second word on the check, or not the check's own";
     box->is_checked = true;
     if (box->is_ending)
-        return true; /* it died waiting: nobody need be asked about it */
+        return NULL; /* it died waiting: nobody need be asked about it */
     box->callbacks->checked(box->callbacks->data, box, found);
     if (!box->is_held)
         send_go(box);
-    return true;
+    return NULL;
 }
 
 /* The program is at its end and has flushed. Its exit ends the box and whatever else lives
  * there; killing it instead would lose the kernel's account of what it used. */
-static bool take_done(struct host_box *box, const struct frame *head, json_t *answer)
+static const char *take_done(struct host_box *box, const struct frame *head, json_t *answer)
 {
     struct timeval late = { .tv_sec = LINGER_S };
 
@@ -141,14 +145,14 @@ static bool take_done(struct host_box *box, const struct frame *head, json_t *an
     box->is_verdict = head->token == box->token && !box->is_checked;
     (void)event_del(box->on_answer);
     (void)evtimer_add(box->on_late, &late);
-    return true;
+    return NULL;
 }
 
-static bool take_display(struct host_box *box, const struct frame *head, json_t *shown)
+static const char *take_display(struct host_box *box, const struct frame *head, json_t *shown)
 {
     (void)head;
     box->callbacks->display(box->callbacks->data, box, shown);
-    return true;
+    return NULL;
 }
 
 /* May it show this much more? A guest that keeps on is not read any further: that costs no more
@@ -168,65 +172,85 @@ static bool has_room(struct host_box *box, const struct frame *head)
     return true;
 }
 
+static const char *take_word(struct host_box *box, const struct frame *head, json_t *json)
+{
+    enum run_word word = head->kind == FRAME_TOOL_CALL ? WORD_TOOL_CALL : WORD_TOOL_CANCEL;
+
+    if (!box->has_tools || head->token != box->tool_token)
+        return "a tool call that did not come from the program's own runtime";
+    if (box->is_ending || box->killed)
+        return NULL; /* nobody is left to hear the answer */
+    return box->callbacks->word(box->callbacks->data, box, word, json);
+}
+
+/* What a guest may send, and how much of it. */
 static const struct frame_taker {
     enum frame_kind kind;
     uint32_t max;   /* bytes */
     bool has_begun; /* only a program that runs sends it */
     bool (*has_room)(struct host_box *box, const struct frame *head); /* NULL: always */
-    bool (*take)(struct host_box *box, const struct frame *head, json_t *json);
+    const char *(*take)(struct host_box *box, const struct frame *head, json_t *json);
 } takers[] = {
     { FRAME_DONE, FRAME_MAX, false, NULL, take_done },
     { FRAME_CHECKED, FRAME_MAX, false, NULL, take_checked },
+    { FRAME_TOOL_CALL, TOOL_CALL_MAX, true, NULL, take_word },
+    { FRAME_TOOL_CANCEL, TOOL_CALL_MAX, true, NULL, take_word },
     { FRAME_DISPLAY, DISPLAY_MAX, true, has_room, take_display },
 };
 
 static const struct frame_taker *taker_of(const struct host_box *box, const struct frame *head)
 {
     for (size_t i = 0; i < ARRAY_LEN(takers) && box->state >= BOX_RUNNING; i++)
-        if (takers[i].kind == head->kind && head->len <= takers[i].max &&
-            !(takers[i].has_begun && box->is_held))
+        if (takers[i].kind == head->kind && !(takers[i].has_begun && box->is_held))
             return &takers[i];
     return NULL;
 }
 
-/* Take the frame that is at `at`. Returns its length, 0 if it is not all there, or -1 if it is
- * none. */
-static ssize_t take_frame(struct host_box *box, size_t at)
+/* Returns NULL, or what is wrong with it. */
+static const char *take_content(struct host_box *box, const struct frame_taker *taker,
+                                const struct frame *head, const char *text)
 {
-    const struct frame_taker *taker;
     auto_json json_t *json = NULL;
-    struct frame head;
 
-    if (box->in.len - at < sizeof(head))
-        return 0;
-    memcpy(&head, box->in.data + at, sizeof(head));
-    taker = taker_of(box, &head);
-    if (!taker)
-        return -1;
-    if (box->in.len - at < sizeof(head) + head.len)
-        return 0;
-    if (!taker->has_room || taker->has_room(box, &head)) {
-        json = frame_json(box->in.data + at + sizeof(head), head.len);
-        if (!json || !taker->take(box, &head, json))
-            return -1;
-    }
-    return (ssize_t)(sizeof(head) + head.len);
+    if (taker->has_room && !taker->has_room(box, head))
+        return NULL;
+    json = frame_json(text, head->len);
+    return json ? taker->take(box, head, json)
+                : "a frame that is no JSON object, or too deep, or of too many items";
 }
 
-/* Take the frames that are all there, up to the last one that counts. */
+/* Take the frame at `text`, if it is all there. Returns its length, 0 if it is not. */
+static size_t take_frame(struct host_box *box, const char *text, size_t len)
+{
+    const struct frame_taker *taker;
+    const char *problem;
+    struct frame head;
+
+    if (len < sizeof(head))
+        return 0;
+    memcpy(&head, text, sizeof(head));
+    taker = taker_of(box, &head);
+    if (!taker)
+        problem = "something that is no frame, or not of a kind that programs send";
+    else if (head.len > taker->max)
+        problem = "a frame that is larger than frames may be";
+    else if (len < sizeof(head) + head.len)
+        return 0;
+    else
+        problem = take_content(box, taker, &head, text + sizeof(head));
+    if (problem)
+        forged(box, problem);
+    return problem ? 0 : sizeof(head) + head.len;
+}
+
 static void take_frames(struct host_box *box)
 {
-    size_t at = 0;
-    ssize_t n = 1;
+    size_t at = 0, n;
 
-    while (n > 0 && !box->answer) {
-        n = take_frame(box, at);
-        at += n > 0 ? (size_t)n : 0;
-    }
-    if (n < 0) {
-        forged(box);
-        return;
-    }
+    do {
+        n = take_frame(box, box->in.data + at, box->in.len - at);
+        at += n;
+    } while (n > 0 && !box->answer);
     box->in.len -= at;
     memmove(box->in.data, box->in.data + at, box->in.len);
 }
@@ -250,7 +274,7 @@ static bool read_answer(struct host_box *box)
     if (box->answer || box->forged)
         return false;
     if (gb_buf_reserve(&box->in, PIECE, &err) < 0) {
-        forged(box);
+        forged(box, "more than can be read");
         return false;
     }
     n = read(box->answer_fd, box->in.data + box->in.len, PIECE);
@@ -271,6 +295,47 @@ static void on_answer(evutil_socket_t fd, short what, void *data)
     (void)what;
     read_printed(data);
     (void)read_answer(data);
+}
+
+/* ---- what the program is told ---- */
+
+/* A program that does not read what it asked for is not listened to until it has. */
+static void attend(struct host_box *box)
+{
+    bool is_behind = outbox_len(&box->outbox) > PAUSE_BYTES;
+
+    if (outbox_len(&box->outbox) > 0)
+        (void)event_add(box->on_chan, NULL);
+    if (is_behind == box->is_paused || box->answer || box->forged)
+        return;
+    box->is_paused = is_behind;
+    if (is_behind)
+        (void)event_del(box->on_answer);
+    else
+        (void)event_add(box->on_answer, NULL);
+}
+
+static void on_chan(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+
+    (void)what;
+    outbox_flush(&box->outbox, fd);
+    attend(box);
+}
+
+bool host_box_tell(struct host_box *box, const char *json, size_t len)
+{
+    struct frame head = { .kind = FRAME_TOOL_RESULT,
+                          .len = (uint32_t)len,
+                          .token = box->tool_token };
+    bool ok;
+
+    if (!box->has_tools || box->state != BOX_RUNNING || box->killed)
+        return false;
+    ok = outbox_send(&box->outbox, box->chan, &head, sizeof(head), json, len);
+    attend(box);
+    return ok;
 }
 
 /* ---- init's socket: ours ---- */
@@ -415,6 +480,7 @@ struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed)
     } else if (box->forged || box->answer) { /* or it said that it had ended, and had not */
         o.end = RUN_ANSWERED;
         o.answer = NULL;
+        o.forged = box->forged;
     } else {
         o.end = RUN_EXITED;
         /* Without a report, somebody on the host killed the box. */
@@ -456,6 +522,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
                               .callbacks = callbacks };
     *ret_far = (struct box_far){ ctl[1], chan[1], reply[1], out[1], errs[1] };
     gb_buf_init(&box->in, sizeof(struct frame) + DISPLAY_MAX + PIECE);
+    outbox_init(&box->outbox, UNREAD_MAX);
     ok = ok && fcntl(ctl[0], F_SETFL, O_NONBLOCK) == 0 &&
          fcntl(reply[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 &&
          fcntl(errs[0], F_SETFL, O_NONBLOCK) == 0 &&
@@ -465,7 +532,8 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
          watch_fd(base, errs[0], on_err, box, &box->on_err) == 0;
     box->on_watch = ok ? evtimer_new(base, on_watch, box) : NULL;
     box->on_late = ok ? evtimer_new(base, on_late, box) : NULL;
-    if (box->on_watch && box->on_late) {
+    box->on_chan = ok ? event_new(base, chan[0], EV_WRITE, on_chan, box) : NULL;
+    if (box->on_watch && box->on_late && box->on_chan) {
         *ret = box;
         return 0;
     }
@@ -526,6 +594,8 @@ int host_box_run(struct host_box *box, const struct box_work *work, struct gb_er
     box->watch = work->watch;
     box->timeout_ms = work->timeout_ms;
     box->is_held = work->hold;
+    box->has_tools = work->tool_token != 0;
+    box->tool_token = work->tool_token;
     if (!work->hold) /* until then only our own code runs in it */
         watch_soon(box);
     return 0;
@@ -557,7 +627,7 @@ void host_box_kill(struct host_box *box)
 void host_box_free(struct host_box *box)
 {
     struct event *events[] = { box->on_pid, box->on_ctl,   box->on_answer, box->on_out,
-                               box->on_err, box->on_watch, box->on_late };
+                               box->on_err, box->on_watch, box->on_late,   box->on_chan };
     int fds[] = { box->pidfd, box->ctl, box->chan, box->answer_fd, box->out, box->err };
 
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
@@ -566,6 +636,7 @@ void host_box_free(struct host_box *box)
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         gb_closep(&fds[i]);
     gb_buf_done(&box->in);
+    outbox_done(&box->outbox);
     json_decref(box->answer);
     free(box->scratch);
     free(box);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "backend/backend.h"
+#include "backend/outbox.h"
 #include "base/buf.h"
 #include "sandbox/box.h"
 #include "sandbox/compose.h"
@@ -27,6 +28,8 @@ struct box_callbacks {
     void (*output)(void *data, struct host_box *box, int stream, const char *bytes, size_t len);
     /* Something to show, as run_events.display() has it. */
     void (*display)(void *data, struct host_box *box, const json_t *shown);
+    /* A word of the program's; NULL, or what is wrong with it. */
+    const char *(*word)(void *data, struct host_box *box, enum run_word word, const json_t *json);
     /* Everything in the box is dead, and all that it wrote was delivered. Not called for a box
      * that never ran. */
     void (*ended)(void *data, struct host_box *box);
@@ -48,14 +51,15 @@ struct host_box {
     enum box_state state;
     pid_t pid;
     int pidfd, ctl, chan, answer_fd, out, err;
-    struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late;
+    struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late, *on_chan;
     const struct box_callbacks *callbacks;
     void *run; /* whoever uses it */
 
     /* what was seen */
     bool is_ready; /* sealed, and reading */
-    bool killed, setup_failed, forged;
-    bool reported; /* init told how it ended: */
+    bool killed, setup_failed;
+    const char *forged; /* what it sent that it could not have meant, or NULL */
+    bool reported;      /* init told how it ended: */
     enum box_end end;
     int status;
     struct watch_sample sample;
@@ -69,7 +73,11 @@ struct host_box {
     bool is_verdict; /* the answer did */
     bool is_checked; /* the code has passed the check */
     bool is_held;    /* and its program waits, or will, to be let go */
-    bool is_ending;  /* what comes now was written before it died */
+    bool has_tools;  /* its program may call some: */
+    uint64_t tool_token;
+    struct outbox outbox; /* what it was told and has not read */
+    bool is_paused;       /* it is not listened to until it has read more of that */
+    bool is_ending;       /* only what it said last is still of interest */
     struct box_usage usage;
     int64_t setup_cpu_us;
     struct plan_watch watch;
@@ -97,7 +105,8 @@ struct box_work {
     int in; /* a descriptor for standard input, or -1 */
     struct plan_watch watch;
     uint64_t timeout_ms;
-    bool hold; /* the program will wait for host_box_go() */
+    bool hold;           /* the program will wait for host_box_go() */
+    uint64_t tool_token; /* the program's "tool_token", or 0: it has no tools */
 };
 
 /* Send the program; the box may still be being made. */
@@ -106,6 +115,9 @@ int host_box_run(struct host_box *box, const struct box_work *work,
 
 /* Let a program begin that is held. If its box is lost, its end is told like any other. */
 void host_box_go(struct host_box *box);
+
+/* Tell the program what became of a tool call. Never blocks; false if nobody reads it. */
+bool host_box_tell(struct host_box *box, const char *json, size_t len);
 
 /* End it, and everything in it. `gone` follows. */
 void host_box_kill(struct host_box *box);

@@ -250,12 +250,14 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
 
 static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
-    json_t *program = program_for(&r->order, &r->shape, box->scratch);
+    uint64_t token = 0;
+    json_t *program = program_for(&r->order, &r->shape, box->scratch, &token);
     struct box_work work = { .program = program,
                              .in = r->stdin_fd,
                              .watch = program_watch(&r->order, &r->shape),
                              .timeout_ms = r->order.timeout_ms,
-                             .hold = r->order.hold };
+                             .hold = r->order.hold,
+                             .tool_token = token };
     int e = host_box_run(box, &work, err);
 
     json_decref(program);
@@ -413,6 +415,14 @@ static void on_display(void *data, struct host_box *box, const json_t *shown)
     (void)data;
     if (r && r->events.display)
         r->events.display(r->events.data, shown);
+}
+
+static const char *on_word(void *data, struct host_box *box, enum run_word word, const json_t *json)
+{
+    struct run *r = box->run;
+
+    (void)data;
+    return r && r->events.word ? r->events.word(r->events.data, word, json) : NULL;
 }
 
 /* Is it the host that says no, or only bad luck? */
@@ -661,6 +671,16 @@ static void local_go(struct run *r)
     host_box_go(r->box);
 }
 
+static bool local_tell(struct run *r, const char *json, size_t len)
+{
+    return r->box && host_box_tell(r->box, json, len);
+}
+
+static size_t local_untold(const struct run *r)
+{
+    return r->box ? outbox_len(&r->box->outbox) : 0;
+}
+
 static void local_kill(struct run *r)
 {
     struct gb_err cancelled = { .code = GB_E_GONE };
@@ -778,6 +798,8 @@ static const struct backend_ops local_ops = {
     .name = "local",
     .run = local_run,
     .go = local_go,
+    .tell = local_tell,
+    .untold = local_untold,
     .kill = local_kill,
     .explain = local_explain,
     .waiting = local_waiting,
@@ -817,6 +839,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                                            .checked = on_checked,
                                            .output = on_output,
                                            .display = on_display,
+                                           .word = on_word,
                                            .ended = on_ended,
                                            .gone = on_gone };
     l->extension_dir = strdup(spec->extension_dir);

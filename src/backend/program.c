@@ -1,5 +1,6 @@
 #include "backend/program.h"
 
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -55,8 +56,19 @@ static void point_into_scratch(json_t *env, const char *scratch)
     json_object_set_new(env, "TMPDIR", json_sprintf("%s/tmp", scratch));
 }
 
+/* What its frames about tools are known by. */
+static uint64_t draw_token(json_t *program)
+{
+    uint64_t token = 0;
+
+    (void)!getrandom(&token, sizeof(token), 0);
+    token = (token >> 1) | 1; /* fits JSON, and is not 0 */
+    json_object_set_new(program, "tool_token", json_integer((json_int_t)token));
+    return token;
+}
+
 json_t *program_for(const struct run_order *order, const struct box_shape *made,
-                    const char *scratch)
+                    const char *scratch, uint64_t *ret_tool_token)
 {
     json_t *program = json_copy(json_shared(order->program));
     json_t *env = json_object_get(program, "env");
@@ -65,6 +77,7 @@ json_t *program_for(const struct run_order *order, const struct box_shape *made,
     if (scratch)
         point_into_scratch(env, scratch);
     json_object_set_new(program, "env", env);
+    *ret_tool_token = json_object_get(program, "tools") ? draw_token(program) : 0;
     if (order->hold)
         json_object_set_new(program, "hold", json_true());
     json_object_set_new(program, "rlimits", rlimits_of(order, made));

@@ -51,6 +51,21 @@ static void show_place(FILE *f, const json_t *question)
         fputs("  before  the prelude runs first\n", f);
 }
 
+static void show_tools(FILE *f, const json_t *question)
+{
+    const json_t *names = json_object_get(question, "tools_to_approve");
+    size_t n = json_array_size(names), all = json_array_size(json_object_get(question, "tools"));
+
+    if (all == 0)
+        return;
+    fprintf(f, "  tools   it may call %zu%s", all, n > 0 ? "; these ask for a yes:" : "");
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? ", " : " ", f);
+        put_visible_text(f, json_string_value(json_array_get(names, i)));
+    }
+    fputc('\n', f);
+}
+
 static void show_review(FILE *f, const json_t *review)
 {
     if (!review)
@@ -91,6 +106,7 @@ static void show(struct asker *a)
     put_visible_text(t.stream, source.name);
     fputc('\n', t.stream);
     show_place(t.stream, question);
+    show_tools(t.stream, question);
     show_review(t.stream, json_object_get(question, "review"));
     show_code(t.stream, &source);
     findings_print(t.stream, json_object_get(question, "findings"), &source);

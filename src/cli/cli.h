@@ -21,10 +21,12 @@ struct args {
     struct operands operands;
     json_t *config; /* keys for the engine */
     json_t *inputs; /* --input */
+    json_t *tools;  /* --tool: a list */
     const char *code;
     const char *stdin_path;
     const char *prelude_path;
     const char *config_path;
+    const char *tools_path;
     const char *completion;
     const char *expect; /* a hash */
     int jobs;           /* 0: not given */
@@ -49,6 +51,7 @@ extern const struct command cmd_run;
 extern const struct command cmd_check;
 extern const struct command cmd_batch;
 extern const struct command cmd_audit;
+extern const struct command cmd_instructions;
 extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 

@@ -21,6 +21,7 @@
 #include "cli/request.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
+#include "cli/tools.h"
 #include "glovebox.h"
 
 #define WINDOW_FACTOR 4
@@ -330,10 +331,11 @@ static const struct option_spec code[] = {
 };
 static const struct option_group code_options = { "Code", code, ARRAY_LEN(code) };
 
-static const struct option_group *const groups[] = { &code_options,    &policy_options,
-                                                     &limit_options,   &box_options,
-                                                     &audit_options,   &config_options,
-                                                     &general_options, NULL };
+static const struct option_group *const groups[] = {
+    &code_options,   &tool_options,    &policy_options,
+    &limit_options,  &box_options,     &audit_options,
+    &config_options, &general_options, NULL
+};
 
 const struct command cmd_check = {
     .name = "check",

@@ -21,6 +21,7 @@
 #include "cli/settings.h"
 #include "cli/shown.h"
 #include "cli/signals.h"
+#include "cli/tools.h"
 #include "glovebox.h"
 
 struct run {
@@ -252,9 +253,8 @@ static const struct option_spec program[] = {
 static const struct option_group program_options = { "Program", program, ARRAY_LEN(program) };
 
 static const struct option_group *const groups[] = {
-    &program_options, &limit_options,   &policy_options,
-    &consent_options, &box_options,     &audit_options,
-    &config_options,  &general_options, NULL
+    &program_options, &limit_options, &tool_options,   &policy_options,  &consent_options,
+    &box_options,     &audit_options, &config_options, &general_options, NULL
 };
 
 const struct command cmd_run = {

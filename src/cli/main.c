@@ -4,8 +4,8 @@
 #include "cli/io.h"
 #include "cli/suggest.h"
 
-const struct command *const commands[] = { &cmd_run,    &cmd_check, &cmd_batch, &cmd_audit,
-                                           &cmd_doctor, &cmd_help,  NULL };
+const struct command *const commands[] = { &cmd_run,    &cmd_check,        &cmd_batch, &cmd_audit,
+                                           &cmd_doctor, &cmd_instructions, &cmd_help,  NULL };
 
 const struct command *command_find(const char *name, struct gb_err *err)
 {
@@ -27,7 +27,8 @@ static int dispatch(const struct command *command, char **argv)
 {
     json_auto_t *config = json_object();
     json_auto_t *inputs = json_object();
-    struct args args = { .command = command, .config = config, .inputs = inputs };
+    json_auto_t *tools = json_array();
+    struct args args = { .command = command, .config = config, .inputs = inputs, .tools = tools };
     struct gb_err err;
 
     if (options_parse(command->groups, argv, &args, &args.operands, &err) < 0)

@@ -158,6 +158,22 @@ static int store_binding(const struct word *w, void *target, struct gb_err *err)
     return 0;
 }
 
+static int store_command(const struct word *w, void *target, struct gb_err *err)
+{
+    const char *equals = strchr(w->text, '=');
+    json_t *tool;
+
+    if (!equals || equals == w->text || !equals[1])
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "--%s: '%.80s' is not NAME=COMMAND (for example now='date +%%s')",
+                       w->option->name, w->text);
+    tool =
+        json_pack("{s:s%,s:s}", "name", w->text, (size_t)(equals - w->text), "command", equals + 1);
+    if (!tool || json_array_append_new(*(json_t **)target, tool) < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "--%s: the value is not valid UTF-8", w->option->name);
+    return 0;
+}
+
 static int store_key_flag(const struct word *w, void *target, struct gb_err *err)
 {
     return set_key(w, *(json_t **)target, json_true(), err);
@@ -266,6 +282,7 @@ static const struct {
     [OPT_CHOICE] = { OPT_TAKES_VALUE | OPT_IS_CHOICE, store_choice },
     [OPT_COUNT] = { OPT_TAKES_VALUE, store_count },
     [OPT_BINDING] = { OPT_TAKES_VALUE | OPT_REPEATS, store_binding },
+    [OPT_COMMAND] = { OPT_TAKES_VALUE | OPT_REPEATS, store_command },
     [OPT_KEY_FLAG] = { 0, store_key_flag },
     [OPT_KEY_TEXT] = { OPT_TAKES_VALUE, store_key_text },
     [OPT_KEY_CHOICE] = { OPT_TAKES_VALUE | OPT_IS_CHOICE, store_key_choice },

@@ -17,6 +17,7 @@ enum option_kind {
     OPT_CHOICE,      /* the same, one of `value` ("a|b|c") */
     OPT_COUNT,       /* int, at least 1 */
     OPT_BINDING,     /* json_t *: NAME=JSON sets member NAME; repeatable */
+    OPT_COMMAND,     /* json_t *: NAME=COMMAND adds {"name", "command"} to a list; repeatable */
     OPT_KEY_FLAG,    /* true */
     OPT_KEY_TEXT,    /* string */
     OPT_KEY_CHOICE,  /* string, one of `value` */

@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "cli/io.h"
 #include "cli/signals.h"
+#include "cli/tools.h"
 #include "glovebox.h"
 
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
@@ -182,6 +183,7 @@ static const char *const guarded[] = {
     "review_ca",
     "review_key",
     "review_model",
+    "tools",
 };
 
 static int check_trust(const json_t *config, struct gb_err *err)
@@ -280,6 +282,9 @@ int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
     if (add_review_key(config) < 0)
         return gb_fail(err, GB_E_INVALID, 0, "GLOVEBOX_REVIEW_KEY is not valid UTF-8");
+
+    if (tools_gather(args, config, err) < 0)
+        return -1;
 
     *ret = take_ptr(config);
     return 0;

@@ -144,6 +144,10 @@ static void add_finished(const struct gb_job *job, json_t *facts)
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         copy(facts, result, keys[i]);
     put(facts, "rules", rules_of(json_object_get(result, "findings")));
+    if (job->calls.total > 0)
+        put(facts, "tool_calls",
+            json_pack("{s:I,s:I}", "total", (json_int_t)job->calls.total, "failed",
+                      (json_int_t)job->calls.failed));
     /* Our own word; the type of an exception is the program's. */
     if (status && strcmp(status, "failed") == 0)
         put(facts, "error", json_incref(json_object_get(json_object_get(result, "error"), "type")));

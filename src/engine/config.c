@@ -96,6 +96,17 @@ static int set_bool(bool *ret, const char *key, const json_t *value, struct gb_e
     return 0;
 }
 
+static int set_tools(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    struct toolset *tools = toolset_read(value, err);
+
+    if (!tools)
+        return gb_fail_wrap(err, "%s", key);
+    toolset_unref(c->tools);
+    c->tools = tools;
+    return 0;
+}
+
 #define AT(field) offsetof(struct config, field)
 
 static const struct {
@@ -124,6 +135,7 @@ static const struct {
     { "env", set_env },
     { "pool", set_pool },
     { "preload", set_preload },
+    { "tools", set_tools },
 };
 
 static int set_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
@@ -230,6 +242,7 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
 void config_done(struct config *c)
 {
     policy_done(&c->lists);
+    toolset_unref(c->tools);
     json_decref(c->env);
     json_decref(c->preload);
     json_decref(c->allow_request);

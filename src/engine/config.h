@@ -6,10 +6,12 @@
 #include "base/err.h"
 #include "engine/policy.h"
 #include "engine/settings.h"
+#include "engine/tools.h"
 
 struct config {
     struct settings settings;
     struct policy_lists lists;
+    struct toolset *tools; /* what requests find; replaced as a whole, or NULL */
     json_t *env;           /* object of strings: PATH, HOME, LANG, TMPDIR and what was added */
     json_t *preload;       /* array of module names */
     json_t *allow_request; /* array of keys that requests may loosen, or NULL */

@@ -12,6 +12,7 @@
 #include "base/own.h"
 #include "engine/audit.h"
 #include "engine/doctor.h"
+#include "engine/instructions.h"
 #include "engine/job.h"
 #include "engine/result.h"
 #include "engine/review.h"
@@ -23,6 +24,13 @@ enum {
 const char *gb_version(void)
 {
     return GLOVEBOX_VERSION;
+}
+
+static char *error_text(const struct gb_err *err)
+{
+    auto_json json_t *json = json_pack("{s:s,s:o,s:o}", "type", gb_code_name(err->code), "message",
+                                       json_lossy(err->msg), "hint", json_lossy(err->hint));
+    return json_text(json);
 }
 
 /* ---- jobs ---- */
@@ -50,6 +58,7 @@ void job_deliver(struct gb_job *job)
     auto_free char *text = NULL;
     struct gb_engine *engine = job->engine;
 
+    calls_end(job);
     audit_end(job);
     text = json_text(job->result);
     if (job->callbacks.done)
@@ -107,6 +116,80 @@ void gb_cancel(struct gb_job *job)
 int gb_approve(struct gb_job *job, int yes, const char *reason)
 {
     return road_approve(job, yes, reason);
+}
+
+/* ---- tools ---- */
+
+/* Put another set in place of the one that requests find; `set` is taken. */
+static int replace_tools(struct gb_engine *engine, struct toolset *set, const struct gb_err *err,
+                         char **ret_error)
+{
+    if (!set) {
+        if (ret_error)
+            *ret_error = error_text(err);
+        return -1;
+    }
+    toolset_unref(engine->config.tools);
+    engine->config.tools = set;
+    return 0;
+}
+
+static json_t *read_tools(const char *text, struct gb_err *err)
+{
+    json_error_t where;
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+
+    if (!json)
+        (void)gb_fail(err, GB_E_INVALID, 0, "not JSON: %s (line %d, column %d)", where.text,
+                      where.line, where.column);
+    return json;
+}
+
+int gb_tools_set(struct gb_engine *engine, const char *tools, char **ret_error)
+{
+    struct gb_err err = { 0 };
+    auto_json json_t *json = read_tools(tools ? tools : "[]", &err);
+
+    return replace_tools(engine, json ? toolset_read(json, &err) : NULL, &err, ret_error);
+}
+
+int gb_tool_add(struct gb_engine *engine, const char *tool, char **ret_error)
+{
+    struct gb_err err = { 0 };
+    auto_json json_t *json = read_tools(tool, &err);
+
+    return replace_tools(engine, json ? toolset_with(engine->config.tools, json, &err) : NULL, &err,
+                         ret_error);
+}
+
+int gb_tool_remove(struct gb_engine *engine, const char *name, char **ret_error)
+{
+    struct gb_err err = { 0 };
+
+    return replace_tools(engine, toolset_without(engine->config.tools, name, &err), &err,
+                         ret_error);
+}
+
+char *gb_tools(const struct gb_engine *engine)
+{
+    auto_json json_t *list = toolset_json(engine->config.tools);
+
+    return json_text(list);
+}
+
+int gb_tool_result(struct gb_call *call, const char *result)
+{
+    return calls_answer(call, result);
+}
+
+int gb_tool_error(struct gb_call *call, const char *type, const char *message)
+{
+    return calls_refuse(call, type, message);
+}
+
+char *gb_instructions(struct gb_engine *engine, const char *request)
+{
+    return instructions_text(engine, request);
 }
 
 /* ---- the loop ---- */
@@ -180,14 +263,6 @@ char *gb_run(struct gb_engine *engine, const char *request)
 
 /* ---- explain ---- */
 
-static char *failed_text(const struct gb_err *err)
-{
-    auto_json json_t *json =
-        json_pack("{s:s,s:i,s:{s:s,s:s,s:s}}", "status", "failed", "exit_code", 125, "error",
-                  "type", gb_code_name(err->code), "message", err->msg, "hint", err->hint);
-    return json_text(json);
-}
-
 char *gb_explain(struct gb_engine *engine, const char *request)
 {
     struct backend *b = engine->backend;
@@ -199,7 +274,7 @@ char *gb_explain(struct gb_engine *engine, const char *request)
 
     if (request_read(&engine->config, request, &r, &err) < 0) {
         request_done(&r);
-        return failed_text(&err);
+        return result_failed_text(&err);
     }
     order = order_of(&r.settings);
     while (!plan) {
@@ -225,7 +300,7 @@ char *gb_explain(struct gb_engine *engine, const char *request)
                                       (json_int_t)order.limits.cpu_ms));
     }
     request_done(&r);
-    return plan ? json_text(plan) : failed_text(&err);
+    return plan ? json_text(plan) : result_failed_text(&err);
 }
 
 char *gb_doctor(struct gb_engine *engine)
@@ -298,12 +373,8 @@ int gb_engine_new(const char *config, struct gb_engine **ret, char **ret_error)
         }
     }
     (void)gb_engine_free(e);
-    if (ret_error) {
-        auto_json json_t *json =
-            json_pack("{s:s,s:o,s:o}", "type", gb_code_name(err.code), "message",
-                      json_lossy(err.msg), "hint", json_lossy(err.hint));
-        *ret_error = json_text(json);
-    }
+    if (ret_error)
+        *ret_error = error_text(&err);
     return -1;
 }
 
@@ -318,6 +389,7 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
         engine->backend->ops->free(engine->backend); /* ends the jobs that run */
     while (engine->jobs)
         job_deliver(engine->jobs);
+    calls_close(engine);
     review_link_done(&engine->review_link);
     if (engine->on_wake)
         event_free(engine->on_wake);

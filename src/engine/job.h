@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "backend/backend.h"
+#include "engine/calls.h"
 #include "engine/config.h"
 #include "engine/digest.h"
 #include "engine/output.h"
@@ -21,6 +22,7 @@ struct gb_engine {
     struct backend *backend;
     struct gb_job *jobs;
     int n_jobs;
+    struct calls_host calls;
     int wake_fd; /* eventfd */
     struct review_link review_link;
     struct event *on_wake;
@@ -62,6 +64,7 @@ struct gb_job {
     struct gb_callbacks callbacks;
     struct request request;
     struct output out, err;
+    struct calls calls;
     size_t stage;    /* the next on its road */
     struct run *run; /* while it has a box */
     bool is_held;    /* which does not begin before it is let go */

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
+#include "python/names.h"
 
 /* ---- one reader a key ---- */
 
@@ -128,22 +129,6 @@ static int take_argv(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
-static bool is_name(const char *text)
-{
-    static const char *const keywords[] = {
-        "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
-        "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
-        "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-        "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",
-    };
-    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-
-    for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
-        if (strcmp(text, keywords[i]) == 0)
-            return false;
-    return n > 0 && text[n] == '\0' && (text[0] < '0' || text[0] > '9');
-}
-
 static int take_inputs(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     const char *name;
@@ -152,7 +137,7 @@ static int take_inputs(struct request *r, const char *key, json_t *value, struct
     if (!json_is_object(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be an object", key);
     json_object_foreach (value, name, input)
-        if (!is_name(name))
+        if (!name_is_variable(name))
             return gb_fail(err, GB_E_INVALID, 0, "%s: '%s' is not a variable's name", key, name);
     json_object_set(r->program, key, value);
     return 0;
@@ -174,6 +159,38 @@ static int take_env(struct request *r, const char *key, json_t *value, struct gb
     return 0;
 }
 
+static int take_tools(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    struct toolset *fewer;
+    bool ok = json_is_array(value);
+
+    for (size_t i = 0; ok && i < json_array_size(value); i++)
+        ok = json_is_string(json_array_get(value, i));
+    if (!ok)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of names", key);
+    fewer = toolset_narrow(r->tools, value, err);
+    if (!fewer)
+        return gb_fail_wrap(err, "%s", key);
+    toolset_unref(r->tools);
+    r->tools = fewer;
+    return 0;
+}
+
+/* What its program finds beside its inputs: for the guest, and for the check. */
+static void add_tools(struct request *r, json_t *rules)
+{
+    static const char *const also[] = { "call_tool", "ToolError" };
+    json_t *names;
+
+    if (toolset_count(r->tools) == 0)
+        return;
+    names = toolset_names(r->tools, false);
+    for (size_t i = 0; i < ARRAY_LEN(also); i++)
+        json_array_append_new(names, json_string(also[i]));
+    json_object_set_new(rules, "tools", names);
+    json_object_set_new(r->program, "tools", toolset_program(r->tools));
+}
+
 static const struct {
     const char *key;
     int (*take)(struct request *r, const char *key, json_t *value, struct gb_err *err);
@@ -189,6 +206,7 @@ static const struct {
     { "env", take_env },
     { "stdin", take_stdin },
     { "stdin_base64", take_stdin_base64 },
+    { "tools", take_tools },
 };
 
 static int take_key(struct request *r, const struct config *config,
@@ -235,6 +253,7 @@ static int take_keys(struct request *r, const struct config *config, struct gb_e
     if (policy_request(&configured, &config->lists, &r->settings, &r->lists, config->allow_request,
                        &rules, err) < 0)
         return -1;
+    add_tools(r, rules);
     json_object_set_new(r->program, "check", rules);
     return 0;
 }
@@ -246,6 +265,7 @@ int request_read(const struct config *config, const char *text, struct request *
 
     *ret = (struct request){ .settings = config->settings, .bad_byte = -1 };
     ret->program = json_object();
+    ret->tools = toolset_ref(config->tools);
     ret->json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     if (!ret->json)
         return gb_fail(err, GB_E_INVALID, 0, "the request is not JSON: %s (line %d, column %d)",
@@ -263,6 +283,7 @@ int request_read(const struct config *config, const char *text, struct request *
 void request_done(struct request *r)
 {
     policy_done(&r->lists);
+    toolset_unref(r->tools);
     json_decref(r->program);
     json_decref(r->json);
     free(r->stdin_data);

@@ -16,6 +16,7 @@ struct request {
     bool is_check;   /* kind "check": nothing is to run */
     struct settings settings;
     struct policy_lists lists; /* what it says about them */
+    struct toolset *tools;     /* those that its program may call, as they are now; or NULL */
     char *stdin_data;
     size_t stdin_bytes;
     int64_t bad_byte; /* of the code, if it is not UTF-8; else -1 */

@@ -64,6 +64,14 @@ void result_failed(struct gb_job *job, const struct gb_err *err)
                   "hint", json_lossy(err->hint)));
 }
 
+char *result_failed_text(const struct gb_err *err)
+{
+    auto_json json_t *json = json_pack(
+        "{s:s,s:i,s:{s:s,s:o,s:o}}", "status", "failed", "exit_code", EXIT_FAILED, "error", "type",
+        gb_code_name(err->code), "message", json_lossy(err->msg), "hint", json_lossy(err->hint));
+    return json_text(json);
+}
+
 void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy)
 {
     json_t *finding = json_pack("{s:s,s:s,s:s,s:n,s:n,s:s,s:s}", "rule", rule, "severity", "error",
@@ -201,11 +209,12 @@ static void collect_answer(struct gb_job *job, const struct run_outcome *o)
 
 static void collect_forged(struct gb_job *job, const struct run_outcome *o)
 {
-    (void)o;
+    char text[160];
+
+    (void)snprintf(text, sizeof(text), "the program wrote to the engine's channel, and %s%s",
+                   o->forged ? "it was " : "not an answer", o->forged ? o->forged : "");
     set_status(job, "error", 1);
-    set(job, "error",
-        plain_error("ProtocolError",
-                    "the program wrote to the engine's channel, and not an answer"));
+    set(job, "error", plain_error("ProtocolError", text));
 }
 
 static void collect_signal(struct gb_job *job, const struct run_outcome *o, int sig)

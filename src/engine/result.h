@@ -17,6 +17,9 @@ void result_found(struct gb_job *job, const json_t *findings, json_int_t risk);
 /* Where it runs. */
 void result_where(struct gb_job *job, enum plan_level level, const char *const *layers, size_t n);
 
+/* A result of nothing but that failure, as text: for what is no run. The caller frees it. */
+char *result_failed_text(const struct gb_err *err);
+
 /* It was refused before it ran: one more finding, an error that has no place in the code. */
 void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy);
 

@@ -64,8 +64,8 @@ static enum consent consent_of(const struct gb_job *job)
     enum approve_choice choice = settings_approve(s);
     bool is_acknowledged = job->engine->config.acknowledge_unsafe;
 
-    if (choice == APPROVE_ALWAYS)
-        return CONSENT_ASK;
+    if (choice == APPROVE_ALWAYS || toolset_needs_approval(job->request.tools))
+        return CONSENT_ASK; /* for all of them at once, and for the program with them */
     if (settings_is_held(s))
         return choice == APPROVE_ASK ? CONSENT_ASK : CONSENT_GIVEN;
     if (is_acknowledged)
@@ -118,11 +118,17 @@ static void on_display(void *data, const json_t *shown)
     outputs_add(data, shown);
 }
 
+static const char *on_word(void *data, enum run_word word, const json_t *json)
+{
+    return calls_word(data, word, json);
+}
+
 static void on_done(void *data, const struct run_outcome *outcome)
 {
     struct gb_job *job = data;
 
     job->run = NULL;
+    calls_end(job);
     result_collect(job, outcome);
     job_deliver(job);
 }
@@ -174,6 +180,7 @@ static enum verdict begin(struct gb_job *job)
                                  .checked = on_checked,
                                  .output = on_output,
                                  .display = on_display,
+                                 .word = on_word,
                                  .done = on_done };
     enum {
         BOX_WAIT_MS = 60000
@@ -310,9 +317,13 @@ static void reject_unapproved(struct gb_job *job, const char *why, const char *r
 
 static void reject_unasked(struct gb_job *job, const char *why)
 {
+    const char *remedy = "run it where a person can be asked, or with approve 'never'";
+
+    if (toolset_needs_approval(job->request.tools))
+        remedy = "run it where a person can be asked, or without the tools that need it";
     reject_unapproved(job, why,
                       settings_is_held(&job->request.settings)
-                          ? "run it where a person can be asked, or with approve 'never'"
+                          ? remedy
                           : "use --isolation auto, run it where a person can be asked, or add "
                             "--acknowledge-unsafe");
 }
@@ -331,6 +342,8 @@ static char *question_of(const struct gb_job *job)
                         json_boolean(json_object_get(job->request.program, "prelude")));
     json_object_set_new(question, "is_held",
                         json_boolean(settings_is_held(&job->request.settings)));
+    json_object_set_new(question, "tools", toolset_names(job->request.tools, false));
+    json_object_set_new(question, "tools_to_approve", toolset_names(job->request.tools, true));
     for (size_t i = 0; i < ARRAY_LEN(told); i++)
         if (json_object_get(job->result, told[i]))
             json_object_set(question, told[i], json_object_get(job->result, told[i]));

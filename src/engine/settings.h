@@ -50,6 +50,7 @@ struct settings {
     uint64_t cpu_ms; /* 0: none */
     uint64_t stdout_bytes;
     uint64_t stderr_bytes;
+    uint64_t tool_calls;
     uint64_t isolation;
     uint64_t policy;
     uint64_t patterns;

@@ -30,6 +30,7 @@
 #include "python/check.h"
 #include "python/display.h"
 #include "python/protocol.h"
+#include "python/tools.h"
 #include "python/value.h"
 #include "python/verdict.h"
 #include "runtime_py.h"
@@ -92,7 +93,10 @@ PyObject *guest_runtime(const char *name)
 
 int guest_compile_runtime(void)
 {
-    return guest_runtime("finish") && display_compile() == 0 && check_prepare() == 0 ? 0 : -1;
+    return guest_runtime("finish") && display_compile() == 0 && tools_compile() == 0 &&
+                   check_prepare() == 0
+               ? 0
+               : -1;
 }
 
 static PyObject *module_attr(const char *module, const char *name)
@@ -696,7 +700,7 @@ static void take_leave(struct guest *g)
     explicit_bzero(&g->token, sizeof(g->token)); /* order: before any of the program runs */
     if (has_word && (fd_read_all(g->chan, &head, sizeof(head)) < 0 || head.kind != FRAME_GO))
         _exit(1); /* the engine is gone */
-    if (g->chan >= 0)
+    if (g->chan >= 0 && !json_object_get(g->request, "tools"))
         (void)close(g->chan); /* there is but one request */
     verdict_done(&g->verdict);
 }
@@ -711,7 +715,8 @@ static void run_request(struct guest *g)
     g->filename = PyUnicode_FromString(filename ? filename : "main.py");
     g->names = source && g->filename ? fresh_main(source) : NULL;
     display_begin(g->tell_fd);
-    if (!g->names || (filename && set_file(g, filename) < 0) || bind_inputs(g) < 0 ||
+    if (!g->names || (filename && set_file(g, filename) < 0) ||
+        tools_install(g->names, g->request, g->chan, g->tell_fd) < 0 || bind_inputs(g) < 0 ||
         set_argv(g) < 0 || set_environment(g) < 0) {
         explicit_bzero(&g->token, sizeof(g->token)); /* a failure of ours is no verdict */
         answer_exception(g);
@@ -810,6 +815,7 @@ void guest_main(const struct box_fds *fds)
         lower_rlimits(&g);
         run_request(&g);
         finish();
+        tools_end();
     } else if (g.token != 0) { /* there is a request, and no room for it */
         PyErr_NoMemory();
         g.filename = PyUnicode_FromString("main.py");

@@ -14,6 +14,13 @@
  * runs, each thing that it displays is one FRAME_DISPLAY. Whatever a guest sends is hostile: the
  * engine believes lengths only up to a maximum, content only after it parsed, and what the check
  * found only from one who knows the token.
+ *
+ * A program that was given tools (the key "tools" of FRAME_RUN) keeps the socket, and may send any
+ * number of FRAME_TOOL_CALL {"id", "name", "args"} before FRAME_DONE. Each has a larger id than the
+ * one before it, and is answered, in any order, by one FRAME_TOOL_RESULT {"id", "ok": true,
+ * "result"} or {"id", "ok": false, "type", "message"}, unless FRAME_TOOL_CANCEL {"id"} came first.
+ * These frames carry a token of their own ("tool_token"), which the program knows: it tells a frame
+ * from whatever else is written to the pipe, and no more.
  */
 #include <stdint.h>
 #include <sys/types.h>
@@ -63,6 +70,9 @@ enum frame_kind {
     FRAME_DONE = 2,
     FRAME_CHECKED = 3, /* the code passed, and this was found in it */
     FRAME_GO = 4,      /* no content: let the program begin */
+    FRAME_TOOL_CALL = 16,
+    FRAME_TOOL_CANCEL = 17,
+    FRAME_TOOL_RESULT = 18,
     FRAME_DISPLAY = 32 /* from the running program: something to show */
 };
 
@@ -80,7 +90,11 @@ enum {
     FRAME_ITEMS_MAX = 200000,
     FRAME_DEPTH_MAX = 128,
     FINDINGS_MAX = 1000,
-    FINDINGS_BYTES_MAX = 1 << 20
+    FINDINGS_BYTES_MAX = 1 << 20,
+    TOOL_CALL_MAX = 1 << 20,   /* a call, as JSON */
+    TOOL_RESULT_MAX = 8 << 20, /* a result, as JSON */
+    TOOL_DEPTH_MAX = 100,      /* of either */
+    TOOL_NAME_MAX = 128
 };
 
 /* What a run may show: bytes of a frame, and in all; how many things, each in how many forms. The

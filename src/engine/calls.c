@@ -1,0 +1,507 @@
+#include "engine/calls.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "base/parse.h"
+#include "engine/audit.h"
+#include "engine/command.h"
+#include "engine/job.h"
+#include "engine/schema.h"
+#include "engine/tools.h"
+#include "python/protocol.h"
+
+enum {
+    OPEN_CALLS_MAX = 10000,     /* of one program at once */
+    OPEN_BYTES_MAX = 64 << 20,  /* of their arguments */
+    UNREAD_MAX = 64 << 20,      /* of results that a program has not read */
+    COMMANDS_MAX = 64,          /* of one engine at once; the others wait */
+    RECORDS_MAX = 200,          /* calls that a result lists */
+    RESULT_ITEMS_MAX = 1 << 20, /* an item costs two bytes to send and a hundred to read */
+    TYPE_MAX = 200,
+    MESSAGE_MAX = 4000
+};
+
+struct gb_call {
+    struct gb_call *next, *next_waiting;
+    struct gb_engine *engine;
+    struct gb_job *job; /* NULL: it is over, and nobody waits for the answer */
+    uint64_t id;
+    struct tool *tool;
+    char *args; /* JSON text */
+    size_t args_len;
+    json_t *record; /* of the job's result, or NULL: there are too many */
+    int64_t began_us;
+    struct event *on_late;
+    struct command *command; /* that runs for it */
+    bool is_hosted;          /* the embedding program has been told, and will answer */
+    bool is_waiting;         /* for its command to begin */
+};
+
+static void start_waiting(struct gb_engine *engine);
+
+/* ---- lists ---- */
+
+static void list_remove(struct gb_call **list, const struct gb_call *call)
+{
+    while (*list != call)
+        list = &(*list)->next;
+    *list = call->next;
+}
+
+/* In line for a command to end, so that its own can begin. */
+static void queue(struct gb_call *call)
+{
+    struct gb_call **end = &call->engine->calls.waiting;
+
+    while (*end)
+        end = &(*end)->next_waiting;
+    call->next_waiting = NULL;
+    *end = call;
+    call->is_waiting = true;
+}
+
+static void unqueue(struct gb_call *call)
+{
+    struct gb_call **at = &call->engine->calls.waiting;
+
+    if (!call->is_waiting)
+        return;
+    while (*at != call)
+        at = &(*at)->next_waiting;
+    *at = call->next_waiting;
+    call->is_waiting = false;
+}
+
+static void call_free(struct gb_call *call)
+{
+    if (call->on_late)
+        event_free(call->on_late);
+    tool_unref(call->tool);
+    json_decref(call->record);
+    free(call->args);
+    free(call);
+}
+
+/* ---- what the program is told ---- */
+
+static void tell(struct gb_job *job, const char *text, size_t len)
+{
+    const struct backend_ops *ops = job->engine->backend->ops;
+
+    if (job->run && ops->tell)
+        (void)!ops->tell(job->run, text, len); /* or its run is ending */
+}
+
+/* Text that may be anything, cut and made UTF-8. */
+static json_t *clean_text(const char *text, size_t max)
+{
+    auto_free char *cut = strndup(text ? text : "", max);
+
+    return cut ? json_lossy(cut) : json_string("");
+}
+
+static void tell_error(struct gb_job *job, uint64_t id, json_t *type, json_t *message)
+{
+    auto_json json_t *reply = json_pack("{s:I,s:b,s:O,s:O}", "id", (json_int_t)id, "ok", 0, "type",
+                                        type, "message", message);
+    auto_free char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+
+    if (text)
+        tell(job, text, strlen(text));
+}
+
+static bool tell_result(struct gb_job *job, uint64_t id, const char *result, size_t len)
+{
+    char head[64];
+    size_t n = (size_t)snprintf(head, sizeof(head),
+                                "{\"id\":%llu,\"ok\":true,\"result\":", (unsigned long long)id);
+    auto_free char *text = malloc(n + len + 1);
+
+    if (!text)
+        return false;
+    memcpy(text, head, n);
+    memcpy(text + n, result, len);
+    text[n + len] = '}';
+    tell(job, text, n + len + 1);
+    return true;
+}
+
+/* ---- what the result says of it ---- */
+
+static json_t *record_new(struct gb_job *job, const char *name)
+{
+    json_t *list = json_object_get(job->result, "tool_calls"), *record;
+
+    if (json_array_size(list) >= RECORDS_MAX) {
+        json_object_set_new(job->result, "tool_calls_omitted",
+                            json_integer((json_int_t)job->calls.total - RECORDS_MAX));
+        return NULL;
+    }
+    record =
+        json_pack("{s:o,s:b,s:f}", "name", clean_text(name, TOOL_NAME_MAX), "ok", 0, "ms", 0.0);
+    json_array_append(list, record);
+    return record;
+}
+
+static void record_end(struct gb_job *job, json_t *record, int64_t began_us, json_t *error)
+{
+    job->calls.failed += error != NULL;
+    if (!record)
+        return;
+    json_object_set_new(record, "ok", json_boolean(!error));
+    json_object_set_new(record, "ms", json_real((double)(clock_us() - began_us) / 1000));
+    if (error)
+        json_object_set(record, "error", error);
+}
+
+/* ---- the end of a call ---- */
+
+/* It is over: nobody waits for it, and what was done for it on the host is stopped. The embedding
+ * program still holds it until it has answered. */
+static void call_over(struct gb_call *call, bool is_abandoned)
+{
+    struct gb_job *job = call->job;
+    struct gb_engine *engine = call->engine;
+
+    list_remove(&job->calls.open, call);
+    job->calls.n_open--;
+    job->calls.open_bytes -= call->args_len;
+    if (call->on_late)
+        (void)evtimer_del(call->on_late);
+    unqueue(call);
+    if (call->command) {
+        command_kill(call->command, engine->freeing);
+        engine->calls.n_commands--;
+        call->command = NULL;
+        start_waiting(engine);
+    }
+    call->job = NULL;
+    if (!call->is_hosted) {
+        call_free(call);
+        return;
+    }
+    free(take_ptr(call->args));
+    call->next = engine->calls.late;
+    engine->calls.late = call;
+    if (is_abandoned && job->callbacks.tool_cancelled)
+        job->callbacks.tool_cancelled(job->callbacks.data, job, call);
+}
+
+static void call_fail(struct gb_call *call, const char *type, const char *message,
+                      bool is_abandoned)
+{
+    struct gb_job *job = call->job;
+    auto_json json_t *kind = clean_text(type && *type ? type : "ToolError", TYPE_MAX);
+    auto_json json_t *text = clean_text(message, MESSAGE_MAX);
+
+    record_end(job, call->record, call->began_us, kind);
+    tell_error(job, call->id, kind, text);
+    call_over(call, is_abandoned);
+}
+
+/* Nobody wants to know any more. */
+static void call_abandon(struct gb_call *call)
+{
+    auto_json json_t *kind = json_string("Cancelled");
+
+    record_end(call->job, call->record, call->began_us, kind);
+    call_over(call, true);
+}
+
+/* Is it JSON that a program can be given? NULL, or what is wrong with it. */
+static const char *result_problem(const char *text, size_t len, char *room, size_t size)
+{
+    auto_json json_t *json = NULL;
+    json_error_t why;
+    size_t items = 0;
+
+    if (len > TOOL_RESULT_MAX) {
+        (void)snprintf(room, size, "the tool's result has %zu bytes; %d MiB are the most", len,
+                       TOOL_RESULT_MAX >> 20);
+        return room;
+    }
+    for (size_t i = 0; i < len; i++)
+        items += text[i] == ',' || text[i] == '[' || text[i] == '{';
+    if (items > RESULT_ITEMS_MAX)
+        return "the tool's result has too many items";
+    json = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+    if (!json) {
+        (void)snprintf(room, size, "the tool's result is not JSON: %.120s", why.text);
+        return room;
+    }
+    return json_depth(json) > TOOL_DEPTH_MAX ? "the tool's result is nested too deeply" : NULL;
+}
+
+static int call_succeed(struct gb_call *call, const char *text, size_t len)
+{
+    struct gb_job *job = call->job;
+    const struct backend_ops *ops = job->engine->backend->ops;
+    char room[200];
+    const char *problem = result_problem(text, len, room, sizeof(room));
+
+    if (problem) {
+        call_fail(call, "InvalidResult", problem, false);
+        return -1;
+    }
+    if (job->run && ops->untold && ops->untold(job->run) + len > UNREAD_MAX) {
+        call_fail(call, "TooMuchUnread",
+                  "the program has not read the results of its other calls, and this one finds no "
+                  "room",
+                  false);
+        return -1;
+    }
+    if (!tell_result(job, call->id, text, len)) {
+        call_fail(call, "MemoryError", "memory ran out", false);
+        return -1;
+    }
+    record_end(job, call->record, call->began_us, NULL);
+    call_over(call, false);
+    return 0;
+}
+
+/* ---- answers of the embedding program's ---- */
+
+/* Nobody waits for it any more. */
+static int drop_late(struct gb_call *call)
+{
+    list_remove(&call->engine->calls.late, call);
+    call_free(call);
+    return -1;
+}
+
+int calls_answer(struct gb_call *call, const char *result)
+{
+    if (!call->job)
+        return drop_late(call);
+    call->is_hosted = false;
+    return call_succeed(call, result ? result : "null", result ? strlen(result) : 4);
+}
+
+int calls_refuse(struct gb_call *call, const char *type, const char *message)
+{
+    if (!call->job)
+        return drop_late(call);
+    call->is_hosted = false;
+    call_fail(call, type, message, false);
+    return 0;
+}
+
+static void on_late(evutil_socket_t fd, short what, void *data)
+{
+    struct gb_call *call = data;
+    char text[80];
+
+    (void)fd;
+    (void)what;
+    (void)snprintf(text, sizeof(text), "the tool took longer than %g s",
+                   (double)call->tool->timeout_ms / 1000);
+    call_fail(call, "Timeout", text, true);
+}
+
+/* ---- commands ---- */
+
+static void fail_by_status(struct gb_call *call, const struct command_end *end)
+{
+    auto_free char *text = NULL;
+    size_t len = end->err_len;
+
+    while (len > 0 && (end->err[len - 1] == '\n' || end->err[len - 1] == ' '))
+        len--;
+    if (asprintf(&text, "exit status %d%s%.*s", end->status, len > 0 ? ": " : "", (int)len,
+                 end->err) < 0)
+        text = NULL;
+    call_fail(call, "CommandFailed", text ? text : "", false);
+}
+
+static void on_command(void *data, const struct command_end *end)
+{
+    struct gb_call *call = data;
+    struct gb_engine *engine = call->engine;
+    char text[80];
+
+    call->command = NULL;
+    engine->calls.n_commands--;
+    if (end->is_too_much) {
+        (void)snprintf(text, sizeof(text), "the tool printed more than %d MiB",
+                       TOOL_RESULT_MAX >> 20);
+        call_fail(call, "InvalidResult", text, false);
+    } else if (end->status != 0) {
+        fail_by_status(call, end);
+    } else {
+        (void)call_succeed(call, end->out, end->out_len);
+    }
+    start_waiting(engine);
+}
+
+static void start_command(struct gb_call *call)
+{
+    char keeper[PATH_MAX];
+    struct command_spec spec = { .base = call->engine->base,
+                                 .keeper = keeper,
+                                 .command = call->tool->command,
+                                 .name = call->tool->name,
+                                 .input = call->args,
+                                 .input_len = call->args_len,
+                                 .out_max = TOOL_RESULT_MAX,
+                                 .done = on_command,
+                                 .data = call };
+    struct gb_err err;
+
+    (void)snprintf(keeper, sizeof(keeper), "%s/glovebox-keeper",
+                   call->engine->config.extension_dir);
+    call->command = command_start(&spec, &err);
+    if (call->command)
+        call->engine->calls.n_commands++;
+    else
+        call_fail(call, "CommandFailed", err.msg, false);
+}
+
+static void start_waiting(struct gb_engine *engine)
+{
+    while (engine->calls.waiting && engine->calls.n_commands < COMMANDS_MAX && !engine->freeing) {
+        struct gb_call *call = engine->calls.waiting;
+
+        unqueue(call);
+        start_command(call);
+    }
+}
+
+/* ---- the beginning of a call ---- */
+
+static void call_start(struct gb_call *call)
+{
+    struct gb_job *job = call->job;
+
+    if (call->tool->timeout_ms > 0 && call->on_late) {
+        struct timeval in = { .tv_sec = (time_t)(call->tool->timeout_ms / 1000),
+                              .tv_usec = (suseconds_t)(call->tool->timeout_ms % 1000 * 1000) };
+        (void)evtimer_add(call->on_late, &in);
+    }
+    if (call->tool->command) {
+        queue(call);
+        start_waiting(call->engine);
+    } else if (job->callbacks.tool) {
+        call->is_hosted = true;
+        job->callbacks.tool(job->callbacks.data, job, call, call->tool->name, call->args);
+    } else {
+        call_fail(call, "NoHandler", "nobody on the host answers calls of this tool", false);
+    }
+}
+
+static struct gb_call *call_new(struct gb_job *job, uint64_t id, struct tool *tool,
+                                const json_t *args)
+{
+    struct gb_call *call = calloc(1, sizeof(*call));
+    char *text = call ? json_text(args) : NULL;
+
+    if (!text) {
+        free(call);
+        return NULL;
+    }
+    *call = (struct gb_call){ .engine = job->engine,
+                              .job = job,
+                              .id = id,
+                              .tool = tool_ref(tool),
+                              .args = text,
+                              .args_len = strlen(text),
+                              .record = record_new(job, tool->name),
+                              .began_us = clock_us(),
+                              .next = job->calls.open };
+    if (tool->timeout_ms > 0)
+        call->on_late = evtimer_new(job->engine->base, on_late, call);
+    job->calls.open = call;
+    job->calls.n_open++;
+    job->calls.open_bytes += call->args_len;
+    return call;
+}
+
+/* Why this call is not even begun; *type says what kind of reason it is. NULL: it is. */
+static const char *refusal(const struct gb_job *job, const struct tool *tool, const json_t *args,
+                           const char **type, struct gb_err *err)
+{
+    *type = "TooManyCalls";
+    if (job->calls.total > job->request.settings.tool_calls)
+        return "the program has made as many tool calls as it may";
+    if (job->calls.n_open > OPEN_CALLS_MAX || job->calls.open_bytes > OPEN_BYTES_MAX)
+        return "too many calls are under way";
+    *type = "InvalidArguments";
+    return tool->parameters && schema_validate(tool->parameters, args, "", err) < 0 ? err->msg
+                                                                                    : NULL;
+}
+
+static const char *take_call(struct gb_job *job, const json_t *json)
+{
+    const json_t *id = json_object_get(json, "id"), *args = json_object_get(json, "args");
+    const char *name = json_string_value(json_object_get(json, "name")), *type, *why;
+    struct tool *tool = name ? toolset_find(job->request.tools, name) : NULL;
+    struct gb_call *call;
+    struct gb_err err;
+
+    if (!json_is_integer(id) || json_integer_value(id) <= (json_int_t)job->calls.last_id)
+        return "a tool call with the number of another, or none";
+    if (!tool || !json_is_object(args))
+        return "a call of a tool that it does not have, or without arguments";
+    job->calls.last_id = (uint64_t)json_integer_value(id);
+    job->calls.total++;
+    /* Not those beyond the limit: there may be no end of them. */
+    if (job->calls.total <= job->request.settings.tool_calls + 1 &&
+        audit_note(job, AUDIT_TOOL_CALLED, json_pack("{s:s}", "tool", tool->name)) < 0)
+        return NULL; /* its end is on the way */
+    call = call_new(job, job->calls.last_id, tool, args);
+    if (!call)
+        return "a tool call for which there is no memory";
+    why = refusal(job, tool, args, &type, &err);
+    if (why)
+        call_fail(call, type, why, false);
+    else
+        call_start(call);
+    return NULL;
+}
+
+static const char *take_cancel(struct gb_job *job, const json_t *json)
+{
+    const json_t *id = json_object_get(json, "id");
+    struct gb_call *call = job->calls.open;
+
+    if (!json_is_integer(id) || json_integer_value(id) <= 0 ||
+        json_integer_value(id) > (json_int_t)job->calls.last_id)
+        return "it gave up a tool call that it never made";
+    while (call && call->id != (uint64_t)json_integer_value(id))
+        call = call->next;
+    if (call) /* else the answer is on its way */
+        call_abandon(call);
+    return NULL;
+}
+
+const char *calls_word(struct gb_job *job, enum run_word word, const json_t *json)
+{
+    if (job->stopped != STOP_NONE)
+        return NULL;
+    return word == WORD_TOOL_CALL ? take_call(job, json) : take_cancel(job, json);
+}
+
+void calls_end(struct gb_job *job)
+{
+    for (struct gb_call *call = job->calls.open; call; call = call->next)
+        unqueue(call); /* so that none begins in the place of one that ends */
+    while (job->calls.open)
+        call_abandon(job->calls.open);
+}
+
+void calls_close(struct gb_engine *engine)
+{
+    while (engine->calls.late) {
+        struct gb_call *call = engine->calls.late;
+
+        engine->calls.late = call->next;
+        call_free(call);
+    }
+}

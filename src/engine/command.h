@@ -1,0 +1,43 @@
+#pragma once
+/*
+ * A command of the host's, run for a tool: /bin/sh -c COMMAND with the rights, the environment and
+ * the directory of the embedding program, its input as standard input, in a session of its own.
+ * Nothing here blocks.
+ */
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct command;
+
+/* How it ended; borrowed. */
+struct command_end {
+    int status;      /* its exit status; 128 and more: killed by a signal */
+    const char *out; /* what it wrote to standard output */
+    size_t out_len;
+    bool is_too_much; /* more than `out_max`, and it was killed for that */
+    const char *err;  /* the end of what it wrote to standard error */
+    size_t err_len;
+};
+
+struct command_spec {
+    struct event_base *base;
+    const char *keeper; /* the program glovebox-keeper */
+    const char *command;
+    const char *name; /* of the tool: GLOVEBOX_TOOL in its environment */
+    const char *input;
+    size_t input_len;
+    size_t out_max;
+    /* Last call; the command is gone when it returns. */
+    void (*done)(void *data, const struct command_end *end);
+    void *data;
+};
+
+/* Start it. `spec` is copied, what it points to is not kept, but for `data`. NULL with err. */
+struct command *command_start(const struct command_spec *spec, struct gb_err *err);
+
+/* Kill it and all that it started. `done` is not called, and the caller may forget it: it is freed
+ * from the loop when its process is gone. `is_last` waits for that now, since no loop will turn. */
+void command_kill(struct command *c, bool is_last);

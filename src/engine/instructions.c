@@ -1,0 +1,240 @@
+/*
+ * Short on purpose: a model reads this before each of its turns. One function a section; what is
+ * said depends on what is configured, and nothing is said that is not so. Names and descriptions of
+ * tools are somebody else's text (another server's, perhaps): they stay on their own lines.
+ */
+#include "engine/instructions.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "engine/job.h"
+#include "engine/result.h"
+#include "engine/signature.h"
+#include "python/names.h"
+
+enum {
+    DESCRIPTION_MAX = 1000, /* bytes of a tool's */
+    PARAMETER_MAX = 300     /* of a parameter's */
+};
+
+/* ---- small things ---- */
+
+static void put_limit(FILE *f, const struct settings *s, const char *limit, const char *what)
+{
+    char text[40];
+
+    settings_limit_text(s, limit, text, sizeof(text));
+    fprintf(f, ", %s %s", text, what);
+}
+
+/* "a, b, c" */
+static void put_names(FILE *f, const json_t *names)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        fprintf(f, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
+}
+
+/* A list of the policy's, if it has anything in it. */
+static void put_list(FILE *f, const char *title, const json_t *names)
+{
+    if (json_array_size(names) == 0)
+        return;
+    fprintf(f, "- %s: ", title);
+    put_names(f, names);
+    fputs(".\n", f);
+}
+
+/* ---- sections ---- */
+
+static void put_program(FILE *f, const struct request *r, const struct gb_engine *e)
+{
+    const struct settings *s = &r->settings;
+    char out[40];
+
+    settings_limit_text(s, "stdout", out, sizeof(out));
+    fputs("# Running Python\n\n"
+          "Write one whole Python program; it runs on its own in a fresh interpreter. Variables, "
+          "imports and files of one run are gone in the next.\n"
+          "You get back what it prints, the value of its last expression (as JSON where it is "
+          "JSON, else its repr), or its exception with the line. Print or return only what you "
+          "need",
+          f);
+    fprintf(f, ": of each stream %s are kept, head and tail.\n", out);
+    if (settings_approve(s) != APPROVE_NEVER || toolset_needs_approval(r->tools))
+        fputs("A person reads each program before it runs, and may refuse it.\n", f);
+    if (e->config.review)
+        fputs("A model reviews each program before it runs, and may refuse it.\n", f);
+}
+
+static void put_parameters(FILE *f, const json_t *parameters)
+{
+    const char *name;
+    json_t *schema;
+
+    json_object_foreach (json_object_get(parameters, "properties"), name, schema) {
+        const char *text = json_string_value(json_object_get(schema, "description"));
+
+        if (!text && name_is_variable(name))
+            continue; /* the signature says it */
+        fputs("    ", f);
+        signature_put_line(f, name, PARAMETER_MAX);
+        if (!name_is_variable(name)) { /* it goes in as **{"name": ...} */
+            fputs(" (", f);
+            signature_put_type(f, parameters, schema);
+            fputs(", as **{...})", f);
+        }
+        fputs(text ? ": " : "", f);
+        signature_put_line(f, text ? text : "", PARAMETER_MAX);
+        fputc('\n', f);
+    }
+}
+
+static void put_tool(FILE *f, const struct tool *t)
+{
+    auto_json json_t *name = json_string(t->name);
+    auto_free char *quoted = json_dumps(name, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+
+    if (name_is_function(t->name))
+        fprintf(f, "def %s", t->name);
+    else
+        fprintf(f, "call_tool(%s, ...)  # ", quoted ? quoted : "");
+    signature_put(f, t->parameters, t->returns);
+    fputc('\n', f);
+    if (t->description && *t->description) {
+        fputs("    ", f);
+        signature_put_line(f, t->description, DESCRIPTION_MAX);
+        fputc('\n', f);
+    }
+    put_parameters(f, t->parameters);
+}
+
+static void put_tools(FILE *f, const struct request *r)
+{
+    if (toolset_count(r->tools) == 0)
+        return;
+    fputs("\n## Tools\n\n"
+          "The program may call these functions, with keyword arguments only; "
+          "call_tool(\"name\", key=value) calls any of them by name. They run outside, and return "
+          "objects, not text.\n"
+          "Where no event loop runs, a call gives its value. In a program with `await`, and inside "
+          "`async def`, await it: `x = await f(a=1)`; `await asyncio.gather(f(a=1), f(a=2))` runs "
+          "calls side by side.\n"
+          "A call that fails raises ToolError, with `type` and `message`.\n"
+          "Rather than many small programs write one that calls tools in loops and prints what "
+          "matters.\n\n",
+          f);
+    for (size_t i = 0; i < r->tools->count; i++)
+        put_tool(f, r->tools->tools[i]);
+}
+
+/* Directories that the program sees beside its own belong here. */
+static void put_files(FILE *f, const struct request *r)
+{
+    char disk[40];
+
+    settings_limit_text(&r->settings, "disk", disk, sizeof(disk));
+    fprintf(f,
+            "\n## Files\n\n"
+            "The working directory is the program's own, empty at first; it and /tmp can be "
+            "written, %s in all.\n",
+            disk);
+}
+
+static void put_limits(FILE *f, const struct request *r)
+{
+    const struct settings *s = &r->settings;
+
+    fprintf(f, "\n## Limits\n\n%g s", (double)s->timeout_ms / 1000);
+    fputs(toolset_count(r->tools) > 0 ? " (waiting for tools counts)" : "", f);
+    put_limit(f, s, "memory", "of memory");
+    put_limit(f, s, "processes", "processes and threads");
+    put_limit(f, s, "open_files", "open files");
+    if (s->cpu_ms > 0)
+        put_limit(f, s, "cpu", "of processor time");
+    if (toolset_count(r->tools) > 0)
+        put_limit(f, s, "tool_calls", "tool calls");
+    fputs(". What goes beyond ends the program.\n", f);
+}
+
+static void put_policy(FILE *f, const json_t *rules)
+{
+    const char *policy = json_string_value(json_object_get(rules, "policy"));
+    bool is_strict = policy && strcmp(policy, "strict") == 0;
+
+    if (is_strict)
+        put_list(f, "Only these modules can be imported", json_object_get(rules, "allow_imports"));
+    put_list(f, "These modules cannot be imported", json_object_get(rules, "block_imports"));
+    put_list(f, "These builtins cannot be used", json_object_get(rules, "block_builtins"));
+    if (is_strict) {
+        put_list(f, "Of os only these can be used", json_object_get(rules, "allow_os_attrs"));
+        fputs("- No dunder attributes, no access to frames, code objects or other modules through "
+              "attributes.\n",
+              f);
+    }
+}
+
+static void put_impossible(FILE *f, const struct request *r)
+{
+    const struct settings *s = &r->settings;
+
+    fputs("\n## Not possible\n\n", f);
+    if (!settings_is_held(s))
+        fputs("- Nothing holds the program: it runs with the rights of the user who started it. "
+              "Do nothing that was not asked for.\n",
+              f);
+    else if (s->network == NETWORK_NONE)
+        fputs("- There is no network.\n", f);
+    fputs("- Packages cannot be installed; the standard library is there, and what else can be "
+          "imported.\n"
+          "- There is nobody to answer input().\n",
+          f);
+    put_policy(f, json_object_get(r->program, "check"));
+}
+
+/* ---- the whole ---- */
+
+/* The request with some code in it, as it must have to be read. */
+static char *with_code(const char *request)
+{
+    auto_json json_t *json = json_loads(request ? request : "{}", JSON_ALLOW_NUL, NULL);
+
+    if (!json_is_object(json))
+        return strdup(request);
+    if (!json_object_get(json, "code") && !json_object_get(json, "code_base64"))
+        json_object_set_new(json, "code", json_string(""));
+    return json_text(json);
+}
+
+char *instructions_text(struct gb_engine *engine, const char *request)
+{
+    auto_free char *whole = with_code(request);
+    char *text = NULL;
+    size_t len = 0;
+    struct request r;
+    struct gb_err err;
+    FILE *f;
+
+    if (!whole)
+        return NULL;
+    if (request_read(&engine->config, whole, &r, &err) < 0) {
+        request_done(&r);
+        return result_failed_text(&err);
+    }
+    f = open_memstream(&text, &len);
+    if (f) {
+        put_program(f, &r, engine);
+        put_tools(f, &r);
+        put_files(f, &r);
+        put_limits(f, &r);
+        put_impossible(f, &r);
+        if (fclose(f) != 0)
+            free(take_ptr(text));
+    }
+    request_done(&r);
+    return text;
+}

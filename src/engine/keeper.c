@@ -1,0 +1,144 @@
+/*
+ * glovebox-keeper COMMAND: runs a tool's command for the engine, and sees that it ends.
+ *
+ * It stands between engine and command because only a parent can answer for all that a command
+ * starts, and only a process that outlives the engine can end it when the engine is killed. The
+ * engine holds the other end of descriptor 3 and nothing else does: when that closes, on purpose or
+ * because the engine is gone, the command and everything that it started are killed. When the
+ * command ends by itself, what is left of its process group is killed too, and its exit status
+ * becomes ours (128 and the signal's number, if it was killed).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    LIFELINE = 3,
+    LOOK_MS = 2,
+    LOOKS_MAX = 500 /* then what cannot be killed is left to the kernel */
+};
+
+static _Noreturn void be_command(const char *command, pid_t keeper)
+{
+    sigset_t none;
+
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)setsid();
+    (void)close(LIFELINE);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != keeper)
+        _exit(127);
+    (void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(127);
+}
+
+/* Children: the command, and what it left behind, since we take in orphans. */
+static void kill_children(void)
+{
+    char path[64];
+    FILE *f;
+    int pid;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    f = fopen(path, "re");
+    while (f && fscanf(f, "%d", &pid) == 1)
+        (void)kill(pid, SIGKILL);
+    if (f)
+        (void)fclose(f);
+}
+
+/* Whoever is killed leaves its own children to us, so this goes on until there are none. */
+static _Noreturn void end_everything(pid_t command)
+{
+    struct timespec nap = { .tv_nsec = LOOK_MS * 1000000L };
+
+    for (int i = 0; i < LOOKS_MAX; i++) {
+        (void)kill(-command, SIGKILL);
+        kill_children();
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+        if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
+            break;
+        (void)nanosleep(&nap, NULL);
+    }
+    _exit(128 + SIGKILL);
+}
+
+/* Is it the command that ended? Orphans that we took in end too. */
+static bool has_ended(pid_t command, int *status)
+{
+    pid_t pid;
+
+    do
+        pid = waitpid(-1, status, WNOHANG);
+    while (pid > 0 && pid != command);
+    return pid == command;
+}
+
+static int watch(pid_t command, int events)
+{
+    struct pollfd p[] = { { .fd = LIFELINE, .events = POLLIN },
+                          { .fd = events, .events = POLLIN } };
+    char byte[64];
+    int status = 0;
+
+    for (;;) {
+        if (has_ended(command, &status))
+            break;
+        if (poll(p, 2, -1) < 0 && errno != EINTR)
+            end_everything(command);
+        if (p[0].revents != 0)
+            end_everything(command);
+        if (p[1].revents != 0)
+            (void)!read(events, byte, sizeof(byte));
+    }
+    (void)kill(-command, SIGKILL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int wake_fd = -1;
+
+static void on_child(int sig)
+{
+    int before = errno;
+
+    (void)sig;
+    (void)!write(wake_fd, "", 1);
+    errno = before;
+}
+
+int main(int argc, char **argv)
+{
+    struct sigaction action = { .sa_handler = on_child, .sa_flags = SA_NOCLDSTOP | SA_RESTART };
+    pid_t keeper = getpid(), command;
+    int wake[2];
+
+    /* What the embedding program left open is none of a tool's business. */
+    (void)syscall(SYS_close_range, LIFELINE + 1, ~0U, 0);
+    if (argc != 2 || pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
+        return 127;
+    wake_fd = wake[1];
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    (void)sigaction(SIGCHLD, &action, NULL);
+    command = fork();
+    if (command == 0) {
+        (void)signal(SIGCHLD, SIG_DFL);
+        be_command(argv[1], keeper);
+    }
+    if (command < 0)
+        return 127;
+    for (int fd = 0; fd < LIFELINE; fd++)
+        (void)close(fd); /* its streams end when it does */
+    return watch(command, wake[0]);
+}

@@ -1,0 +1,412 @@
+#include "engine/tools.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "engine/schema.h"
+#include "engine/signature.h"
+#include "python/protocol.h"
+
+enum {
+    TOOLS_MAX = 1000,
+    DESCRIPTION_MAX = 16 << 10,
+    SCHEMA_MAX = 256 << 10,
+    SCHEMA_DEPTH_MAX = 64,
+    TIMEOUT_MAX_S = 7 * 86400,
+    DOC_LINE_MAX = 1000
+};
+
+/* ---- one tool ---- */
+
+struct tool *tool_ref(struct tool *tool)
+{
+    tool->refs++;
+    return tool;
+}
+
+void tool_unref(struct tool *tool)
+{
+    if (!tool || --tool->refs > 0)
+        return;
+    json_decref(tool->spec);
+    free(tool->doc);
+    free(tool);
+}
+
+static bool is_plain(const json_t *value)
+{
+    return json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value);
+}
+
+static int take_name(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    const char *name = json_string_value(value);
+
+    if (!is_plain(value) || !*name || json_string_length(value) > TOOL_NAME_MAX)
+        return gb_fail(err, GB_E_INVALID, 0, "name: must be a string of 1 to %d bytes",
+                       TOOL_NAME_MAX);
+    for (const char *at = name; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return gb_fail(err, GB_E_INVALID, 0, "name: has a control character in it");
+    if (strcmp(name, "execute_code") == 0)
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "name: 'execute_code' is what runs the code that calls tools");
+    t->name = name;
+    return 0;
+}
+
+static int take_description(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    if (!is_plain(value) || json_string_length(value) > DESCRIPTION_MAX)
+        return gb_fail(err, GB_E_INVALID, 0, "description: must be a string of at most %d KiB",
+                       DESCRIPTION_MAX >> 10);
+    t->description = json_string_value(value);
+    return 0;
+}
+
+static int take_schema(const char *key, const json_t *value, struct gb_err *err)
+{
+    if (json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) > SCHEMA_MAX ||
+        json_depth(value) > SCHEMA_DEPTH_MAX)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: more than %d KiB, or more than %d deep", key,
+                       SCHEMA_MAX >> 10, SCHEMA_DEPTH_MAX);
+    return schema_check(value, err) < 0 ? gb_fail_wrap(err, "%s", key) : 0;
+}
+
+static int take_parameters(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    const json_t *type = json_object_get(value, "type");
+    const char *name = json_string_value(type);
+
+    if (!json_is_object(value) || (type && (!name || strcmp(name, "object") != 0)))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "parameters: must be a JSON Schema of the type 'object'");
+    t->parameters = value;
+    return take_schema("parameters", value, err);
+}
+
+static int take_returns(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    t->returns = value;
+    return take_schema("returns", value, err);
+}
+
+static int take_approval(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    const char *text = json_string_value(value);
+
+    t->needs_approval = text && strcmp(text, "always") == 0;
+    if (t->needs_approval || (text && strcmp(text, "never") == 0))
+        return 0;
+    return gb_fail(err, GB_E_INVALID, 0, "approval: must be 'always' or 'never'");
+}
+
+static int take_command(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    if (!is_plain(value) || !*json_string_value(value))
+        return gb_fail(err, GB_E_INVALID, 0, "command: must be a string");
+    t->command = json_string_value(value);
+    return 0;
+}
+
+static int take_timeout(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    double s = json_number_value(value);
+
+    if (!(s >= 0.001) || s > TIMEOUT_MAX_S)
+        return gb_fail(err, GB_E_INVALID, 0, "timeout: must be a number of seconds, 0.001 to %d",
+                       TIMEOUT_MAX_S);
+    t->timeout_ms = (uint64_t)llround(s * 1000);
+    return 0;
+}
+
+static const struct {
+    const char *key;
+    int (*take)(struct tool *t, const json_t *value, struct gb_err *err);
+} keys[] = {
+    { "name", take_name },
+    { "description", take_description },
+    { "parameters", take_parameters },
+    { "returns", take_returns },
+    { "approval", take_approval },
+    { "command", take_command },
+    { "timeout", take_timeout },
+};
+
+static int take_key(struct tool *t, const char *key, const json_t *value, struct gb_err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (strcmp(keys[i].key, key) == 0)
+            return keys[i].take(t, value, err);
+    return gb_fail(err, GB_E_INVALID, 0, "unknown key '%.60s'", key);
+}
+
+/* The signature and the description, as one help text. */
+static char *doc_of(const struct tool *t)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+
+    if (!f)
+        return NULL;
+    fputs(t->name, f);
+    signature_put(f, t->parameters, t->returns);
+    if (t->description) {
+        fputs("\n\n", f);
+        signature_put_line(f, t->description, DOC_LINE_MAX);
+    }
+    if (fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Takes `spec`. */
+static struct tool *tool_new(json_t *spec, struct gb_err *err)
+{
+    struct tool *t = calloc(1, sizeof(*t));
+    const char *key;
+    json_t *value;
+    int r = 0;
+
+    if (!t) {
+        json_decref(spec);
+        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading a tool");
+        return NULL;
+    }
+    t->refs = 1;
+    t->spec = spec;
+    if (!json_is_object(spec))
+        r = gb_fail(err, GB_E_INVALID, 0, "must be an object");
+    json_object_foreach (spec, key, value)
+        if (r == 0)
+            r = take_key(t, key, value, err);
+    if (r == 0 && !t->name)
+        r = gb_fail(err, GB_E_INVALID, 0, "has no name");
+    t->doc = r == 0 ? doc_of(t) : NULL;
+    if (r == 0 && !t->doc)
+        r = gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading a tool");
+    if (r == 0)
+        return t;
+    if (json_is_string(json_object_get(spec, "name")))
+        gb_err_prefix(err, "'%.60s'", json_string_value(json_object_get(spec, "name")));
+    tool_unref(t);
+    return NULL;
+}
+
+/* ---- sets ---- */
+
+static struct toolset *set_new(size_t room, struct gb_err *err)
+{
+    struct toolset *set =
+        room <= TOOLS_MAX ? calloc(1, sizeof(*set) + room * sizeof(set->tools[0])) : NULL;
+
+    if (set)
+        set->refs = 1;
+    else if (room > TOOLS_MAX)
+        gb_err_set(err, GB_E_LIMIT, 0, "more than %d tools", TOOLS_MAX);
+    else
+        gb_err_set(err, GB_E_SYSTEM, ENOMEM, "making a list of tools");
+    return set;
+}
+
+struct toolset *toolset_ref(struct toolset *set)
+{
+    if (set)
+        set->refs++;
+    return set;
+}
+
+struct toolset *toolset_unref(struct toolset *set)
+{
+    if (!set || --set->refs > 0)
+        return NULL;
+    for (size_t i = 0; i < set->count; i++)
+        tool_unref(set->tools[i]);
+    free(set);
+    return NULL;
+}
+
+static struct tool **find(const struct toolset *set, const char *name)
+{
+    for (size_t i = 0; set && i < set->count; i++)
+        if (strcmp(set->tools[i]->name, name) == 0)
+            return (struct tool **)(uintptr_t)&set->tools[i];
+    return NULL;
+}
+
+struct tool *toolset_find(const struct toolset *set, const char *name)
+{
+    struct tool **at = find(set, name);
+
+    return at ? *at : NULL;
+}
+
+size_t toolset_count(const struct toolset *set)
+{
+    return set ? set->count : 0;
+}
+
+static int set_read_one(struct toolset *set, json_t *spec, struct gb_err *err)
+{
+    struct tool *tool = tool_new(spec, err);
+
+    if (!tool)
+        return -1;
+    if (find(set, tool->name)) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "'%.60s' is there twice", tool->name);
+        tool_unref(tool);
+        return -1;
+    }
+    set->tools[set->count++] = tool;
+    return 0;
+}
+
+/* The tool of an object of them by name. */
+static json_t *named_spec(const char *name, const json_t *value)
+{
+    json_t *spec = json_deep_copy(value);
+
+    if (json_is_object(spec) && !json_object_get(spec, "name"))
+        json_object_set_new(spec, "name", json_string(name));
+    return spec;
+}
+
+struct toolset *toolset_read(const json_t *tools, struct gb_err *err)
+{
+    struct toolset *set;
+    const char *name;
+    json_t *value;
+    int r = 0;
+
+    if (!json_is_array(tools) && !json_is_object(tools)) {
+        (void)gb_fail(err, GB_E_INVALID, 0,
+                      "must be a list of tools, or an object of them by name");
+        return NULL;
+    }
+    set = set_new(json_is_array(tools) ? json_array_size(tools) : json_object_size(tools), err);
+    for (size_t i = 0; set && r == 0 && i < json_array_size(tools); i++)
+        r = set_read_one(set, json_deep_copy(json_array_get(tools, i)), err);
+    json_object_foreach (json_shared(tools), name, value)
+        if (set && r == 0)
+            r = set_read_one(set, named_spec(name, value), err);
+    return r == 0 ? set : toolset_unref(set);
+}
+
+struct toolset *toolset_with(const struct toolset *set, const json_t *tool, struct gb_err *err)
+{
+    struct toolset *more = set_new(toolset_count(set) + 1, err);
+    struct tool *added = more ? tool_new(json_deep_copy(tool), err) : NULL;
+    struct tool **place;
+
+    if (!added)
+        return toolset_unref(more);
+    for (size_t i = 0; set && i < set->count; i++)
+        more->tools[more->count++] = tool_ref(set->tools[i]);
+    place = find(more, added->name);
+    if (place)
+        tool_unref(*place);
+    else
+        place = &more->tools[more->count++];
+    *place = added;
+    return more;
+}
+
+struct toolset *toolset_without(const struct toolset *set, const char *name, struct gb_err *err)
+{
+    struct toolset *less;
+    char list[160];
+
+    if (!toolset_find(set, name)) {
+        toolset_list(set, list, sizeof(list));
+        (void)gb_fail(err, GB_E_INVALID, 0, "there is no tool '%.60s'; there are: %s", name, list);
+        return NULL;
+    }
+    less = set_new(set->count, err);
+    for (size_t i = 0; less && i < set->count; i++)
+        if (strcmp(set->tools[i]->name, name) != 0)
+            less->tools[less->count++] = tool_ref(set->tools[i]);
+    return less;
+}
+
+struct toolset *toolset_narrow(const struct toolset *set, const json_t *names, struct gb_err *err)
+{
+    struct toolset *less = set_new(toolset_count(set), err);
+    char list[160];
+
+    for (size_t i = 0; less && i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        struct tool *tool = toolset_find(set, name);
+
+        if (!tool) {
+            toolset_list(set, list, sizeof(list));
+            (void)gb_fail(err, GB_E_INVALID, 0, "there is no tool '%.60s'; there are: %s", name,
+                          list);
+            return toolset_unref(less);
+        }
+        if (!find(less, name))
+            less->tools[less->count++] = tool_ref(tool);
+    }
+    return less;
+}
+
+bool toolset_needs_approval(const struct toolset *set)
+{
+    for (size_t i = 0; set && i < set->count; i++)
+        if (set->tools[i]->needs_approval)
+            return true;
+    return false;
+}
+
+/* ---- what is told of them ---- */
+
+void toolset_list(const struct toolset *set, char *ret, size_t size)
+{
+    size_t len = 0;
+
+    (void)snprintf(ret, size, "none");
+    for (size_t i = 0; set && i < set->count; i++) {
+        const char *name = set->tools[i]->name;
+
+        if (len + strlen(name) + 8 > size) {
+            (void)snprintf(ret + len, size - len, ", ...");
+            return;
+        }
+        len += (size_t)snprintf(ret + len, size - len, "%s%s", i ? ", " : "", name);
+    }
+}
+
+json_t *toolset_json(const struct toolset *set)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; set && i < set->count; i++)
+        json_array_append(list, set->tools[i]->spec);
+    return list;
+}
+
+json_t *toolset_names(const struct toolset *set, bool to_approve_only)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; set && i < set->count; i++)
+        if (set->tools[i]->needs_approval || !to_approve_only)
+            json_array_append_new(list, json_string(set->tools[i]->name));
+    return list;
+}
+
+json_t *toolset_program(const struct toolset *set)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; set && i < set->count; i++)
+        json_array_append_new(
+            list, json_pack("{s:s,s:s}", "name", set->tools[i]->name, "doc", set->tools[i]->doc));
+    return list;
+}

@@ -1,0 +1,20 @@
+#pragma once
+/*
+ * The program's side of the host's tools: call_tool() and one function a tool, as names of the
+ * program's. A call made while an event loop runs in its thread is a coroutine; any other blocks
+ * and gives the value.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <jansson.h>
+
+/* Compile what it needs of Python, once. Returns 0, or -1 with a Python exception. */
+int tools_compile(void);
+
+/* Give the program that `names` is the namespace of the tools of its request ("tools",
+ * "tool_token"), if it has any. Calls go to `tell`, answers come from `chan`; both are borrowed.
+ * Returns 0, or -1 with a Python exception. */
+int tools_install(PyObject *names, const json_t *request, int chan, int tell);
+
+/* The program is over: no call is under way on the wire, none will follow, no answer is read. */
+void tools_end(void);
