@@ -246,15 +246,20 @@ static void tell(int ctl, const struct box_event *event)
  * to wait for that. */
 static _Noreturn void init_end(const struct init *in, struct box_event *event)
 {
+    uint64_t left_us = 0;
+
     if (in->plan->level >= LEVEL_LANDLOCK)
         (void)kill(-1, SIGKILL);
-    /* One that is left is, as a rule, the one that lets the guest leave; more have used time that
-     * is to be accounted for. */
+    /* One that is left is, as a rule, the one that lets the guest leave, and is not waited for; what
+     * it has used is asked for. */
     if (in->plan->level < LEVEL_LANDLOCK || event->end != END_EXITED ||
-        watch_children(in->proc, 2) > 1)
+        watch_children(in->proc, 2, &left_us) > 1) {
         kill_tree(in);
+        left_us = 0;
+    }
     event->kind = BOX_ENDED;
     event->usage = usage_of_children();
+    event->usage.cpu_us += (int64_t)left_us;
     tell(in->ctl, event);
     if (in->plan->level < LEVEL_NAMESPACES) /* in a namespace the kernel reaps what we leave */
         kill_tree(in);

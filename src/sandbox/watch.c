@@ -84,15 +84,6 @@ static size_t children_of(int proc, pid_t pid, pid_t *ret, size_t max)
     return n;
 }
 
-size_t watch_children(int proc, size_t max)
-{
-    char path[64];
-    pid_t pids[8];
-
-    (void)snprintf(path, sizeof(path), "%d/task/%d/children", getpid(), getpid());
-    return children_of_task(proc, path, pids, max < ARRAY_LEN(pids) ? max : ARRAY_LEN(pids));
-}
-
 size_t watch_descendants(int proc, pid_t pid, pid_t *ret, size_t max)
 {
     size_t n = children_of(proc, pid, ret, max);
@@ -214,6 +205,27 @@ static struct ticks ticks_of(int proc, pid_t pid)
     return t;
 }
 
+static uint64_t tick_us(void)
+{
+    return 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+size_t watch_children(int proc, size_t max, uint64_t *ret_cpu_us)
+{
+    char path[64];
+    pid_t pids[8];
+    size_t n;
+
+    (void)snprintf(path, sizeof(path), "%d/task/%d/children", getpid(), getpid());
+    n = children_of_task(proc, path, pids, max < ARRAY_LEN(pids) ? max : ARRAY_LEN(pids));
+    *ret_cpu_us = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct ticks t = ticks_of(proc, pids[i]);
+        *ret_cpu_us += (t.own + t.reaped) * tick_us();
+    }
+    return n;
+}
+
 /* What processes had used when they were last seen that are gone now. A program that ignores its
  * children's end leaves no other account of them. */
 static uint64_t vanished_ticks(const struct ticks *now, size_t n)
@@ -305,7 +317,7 @@ static uint64_t reaped_cpu_ms(void)
 static uint64_t cpu_ms_of(int proc, const pid_t *tree, size_t n)
 {
     static struct ticks now[TREE_MAX];
-    uint64_t own = 0, reaped = 0, tick_ms = 1000 / (uint64_t)sysconf(_SC_CLK_TCK), seen;
+    uint64_t own = 0, reaped = 0, tick_ms = tick_us() / 1000, seen;
 
     for (size_t i = 0; i < n; i++) {
         now[i] = ticks_of(proc, tree[i]);

@@ -43,8 +43,8 @@ enum {
 void watch_path(int proc, pid_t pid, const char *file, char ret[WATCH_PATH]);
 
 /* How many children this process has, as far as its first thread made or inherited them, but not
- * more than `max`: one small read. */
-size_t watch_children(int proc, size_t max);
+ * more than `max`, and what those have used: a small read for each. */
+size_t watch_children(int proc, size_t max, uint64_t *ret_cpu_us);
 
 /* The processes below `pid`, children before grandchildren, at most `max`. Returns how many. */
 size_t watch_descendants(int proc, pid_t pid, pid_t *ret, size_t max);

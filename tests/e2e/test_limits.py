@@ -208,3 +208,22 @@ def test_the_process_limit_is_each_boxes_own():
                         *PROCESSES)["status"] == "ok"
         neighbour.terminate()
         assert until(lambda: neighbour.poll() is not None)
+
+
+@pytest.mark.parametrize("left", [1, 2])
+def test_what_a_child_used_that_is_left_behind_counts(left):
+    result = run_json(f"""
+import os, time
+for _ in range({left}):
+    if os.fork() == 0:
+        while time.process_time() < 0.3:
+            pass
+        os.write(1, b'.')
+        while True:
+            time.sleep(1)
+while os.fstat(1) and time.sleep(1.2) is None:
+    break
+""", "-t", 20)
+    assert result["status"] == "ok", result
+    assert result["usage"]["cpu_ms"] >= 200 * len(result["stdout"]), result["usage"]
+    assert result["stdout"]
