@@ -21,6 +21,7 @@ struct args {
     struct operands operands;
     json_t *config; /* keys for the engine */
     json_t *inputs; /* --input */
+    json_t *files;  /* --file */
     const char *code;
     const char *stdin_path;
     const char *prelude_path;

@@ -218,6 +218,10 @@ static const struct option_spec program[] = {
       NULL },
     { 0, "input", OPT_BINDING, offsetof(struct args, inputs), "NAME=JSON",
       "bind a variable before the program starts; repeatable", NULL },
+    { 0, "file", OPT_STRINGS, offsetof(struct args, files), "PATH[:NAME]",
+      "copy the file PATH into the workspace, as NAME; repeatable", NULL },
+    { 'o', "out", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
+      "write the files that the program made or changed in its workspace to DIR", "not written" },
     { 0, "stdin", OPT_TEXT, offsetof(struct args, stdin_path), "FILE|-",
       "what the program reads as standard input", "nothing" },
     { 0, "prelude", OPT_TEXT, offsetof(struct args, prelude_path), "FILE",
@@ -229,11 +233,17 @@ static const struct option_spec program[] = {
 };
 static const struct option_group program_options = { "Program", program, ARRAY_LEN(program) };
 
-static const struct option_group *const groups[] = {
-    &program_options, &limit_options,   &policy_options,
-    &consent_options, &box_options,     &audit_options,
-    &config_options,  &general_options, NULL
-};
+static const struct option_group *const groups[] = { &program_options,
+                                                     &mount_options,
+                                                     &capture_options,
+                                                     &limit_options,
+                                                     &policy_options,
+                                                     &consent_options,
+                                                     &box_options,
+                                                     &audit_options,
+                                                     &config_options,
+                                                     &general_options,
+                                                     NULL };
 
 const struct command cmd_run = {
     .name = "run",

@@ -27,7 +27,8 @@ static int dispatch(const struct command *command, char **argv)
 {
     json_auto_t *config = json_object();
     json_auto_t *inputs = json_object();
-    struct args args = { .command = command, .config = config, .inputs = inputs };
+    json_auto_t *files = json_array();
+    struct args args = { .command = command, .config = config, .inputs = inputs, .files = files };
     struct gb_err err;
 
     if (options_parse(command->groups, argv, &args, &args.operands, &err) < 0)
