@@ -27,6 +27,7 @@ struct run {
     struct gb_job *job; /* the engine's, until is_done */
     char *result;
     int write_error; /* -errno of standard output, or 0 */
+    const char *out; /* where files are written to, or NULL */
     bool is_done;
     struct report report;
     struct asker asker;
@@ -125,6 +126,8 @@ static int conclude(const struct run *run)
     if (run->args->want_json)
         return print_json(run, result, status);
     report_result(result, &run->report);
+    if (run->out)
+        report_unwritten(result, run->out, &run->report);
     return status;
 }
 
@@ -199,6 +202,7 @@ static int run_main(const struct args *args)
         return cli_refuse(args->command, &err);
     run.report.filename = request.filename;
     run.report.timeout = timeout_of(config);
+    run.out = json_string_value(json_object_get(config, "out"));
 
     /* One box, made for this program: nothing to refill, nothing to import that it does not. */
     if (json_object_set_new(config, "oneshot", json_true()) < 0)

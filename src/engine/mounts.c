@@ -84,13 +84,26 @@ static int resolve(const char *host, char ret[PATH_MAX], struct gb_err *err)
     return 0;
 }
 
+/* What a directory is called if nobody says so. */
+static const char *base_name(const char *host)
+{
+    const char *slash = strrchr(host, '/');
+
+    return slash ? slash + 1 : host;
+}
+
+/* `name` may be NULL: the directory's own. */
 static int add(struct mounts *m, const char *host, const char *name, bool is_rw, struct gb_err *err)
 {
     char path[PATH_MAX];
     int e;
 
-    if (check_name(name, err) < 0 || resolve(host, path, err) < 0 ||
+    if ((name && check_name(name, err) < 0) || resolve(host, path, err) < 0 ||
         check_place(path, is_rw, err) < 0)
+        return -1;
+    if (!name)
+        name = base_name(path);
+    if (check_name(name, err) < 0)
         return -1;
     e = mounts_add(m, name, path, is_rw);
     if (e == -ENOSPC)
@@ -155,14 +168,6 @@ static void read_text(char *text, struct wish *w)
     }
 }
 
-/* What a directory is called if nobody says so. */
-static const char *base_name(const char *host)
-{
-    const char *slash = strrchr(host, '/');
-
-    return slash && slash[1] ? slash + 1 : host;
-}
-
 static int read_one(struct mounts *m, json_t *value, struct gb_err *err)
 {
     auto_free char *text = json_is_string(value) ? strdup(json_string_value(value)) : NULL;
@@ -178,7 +183,7 @@ static int read_one(struct mounts *m, json_t *value, struct gb_err *err)
         return -1;
     if (!w.host || !*w.host)
         return gb_fail(err, GB_E_INVALID, 0, "mounts: no host directory is named");
-    return add(m, w.host, w.name ? w.name : base_name(w.host), w.is_rw, err);
+    return add(m, w.host, w.name, w.is_rw, err);
 }
 
 static int check_list(const json_t *value, struct gb_err *err)
