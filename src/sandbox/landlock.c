@@ -119,8 +119,13 @@ static int rule_add(int ruleset, const struct plan *plan, const struct plan_rule
         rule->is_mount ? fd_open_plain_dir(rule->path) : open(rule->path, O_PATH | O_CLOEXEC);
     struct stat st;
 
-    if (fd < 0 && rule->is_mount)
-        return gb_fail(err, GB_E_SYSTEM, -fd, "opening the mount %s", rule->path);
+    if (fd < 0 && rule->is_mount) {
+        (void)gb_fail(err, GB_E_SYSTEM, -fd, "opening the mount %s", rule->path);
+        if (plan->change_ids)
+            gb_err_hint(err, "without namespaces root's programs run as a user that owns nothing: "
+                             "everybody must be able to enter it");
+        return -1;
+    }
     if (fd < 0 && errno == ENOENT)
         return 0; /* nothing there, nothing to allow */
     if (fd < 0 || fstat(fd, &st) < 0)
