@@ -9,7 +9,8 @@ static struct seccomp_wish wish_of(unsigned i)
 {
     return (struct seccomp_wish){ .level = (i & 4) != 0 ? LEVEL_NAMESPACES : LEVEL_LANDLOCK,
                                   .host_network = (i & 2) != 0,
-                                  .same_user = (i & 1) != 0 };
+                                  .same_user = (i & 1) != 0,
+                                  .writes_host = (i & 8) != 0 };
 }
 
 static int print_code(unsigned i)
@@ -36,7 +37,7 @@ static int print_code(unsigned i)
 int main(void)
 {
     enum {
-        WISHES = 8
+        WISHES = 16
     };
 
     (void)printf("#include <linux/filter.h>\n\n#include \"sandbox/seccomp.h\"\n\n");
@@ -46,8 +47,8 @@ int main(void)
     (void)printf("static const struct seccomp_filter filters_made[] = {\n");
     for (unsigned i = 0; i < WISHES; i++) {
         struct seccomp_wish w = wish_of(i);
-        (void)printf("    { { %d, %d, %d }, filter_%u, sizeof(filter_%u) },\n", (int)w.level,
-                     w.host_network, w.same_user, i, i);
+        (void)printf("    { { %d, %d, %d, %d }, filter_%u, sizeof(filter_%u) },\n", (int)w.level,
+                     w.host_network, w.same_user, w.writes_host, i, i);
     }
     (void)printf("};\n");
     return EXIT_SUCCESS;

@@ -7,9 +7,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "backend/workspace.h"
 #include "base/err.h"
 #include "sandbox/box.h"
 #include "sandbox/compose.h"
+#include "sandbox/mounts.h"
 #include "sandbox/watch.h"
 
 struct backend;
@@ -28,7 +30,10 @@ struct run_order {
     const json_t *program;  /* what the guest gets: code, inputs, argv, ...; borrowed */
     const void *stdin_data; /* borrowed */
     size_t stdin_bytes;
-    bool hold; /* when the code has passed the check, wait for go() */
+    bool hold;                    /* when the code has passed the check, wait for go() */
+    struct mounts *mounts;        /* what it sees of the host, or NULL; borrowed */
+    struct workspace_file *files; /* to be in its workspace; borrowed until it is done */
+    size_t n_files;
 };
 
 /* What the check found in code that it let pass. All borrowed. */
@@ -69,6 +74,9 @@ struct run_outcome {
     int64_t started_us;   /* when the code went into the box; 0 if it never did */
     int64_t begun_us;     /* when it could begin: later than that for one that was held */
     int64_t ended_us;     /* when its last process was gone */
+    /* Whoever is told of the end closes both. */
+    int workspace; /* the directory that the program wrote to, or -1 */
+    int keeper; /* as long as it is open, what is in there stays; or -1 where nothing can take it away */
 };
 
 /* What a program with tools may say while it runs. */

@@ -342,6 +342,20 @@ bool host_box_tell(struct host_box *box, const char *json, size_t len)
 
 static void end(struct host_box *box);
 
+/* One message from init or, the first, from the guest while it is ours. False when there is none. */
+static bool next_event(struct host_box *box, struct box_event *event, ssize_t *ret_len)
+{
+    int fd = -1;
+    size_t n = 1;
+
+    *ret_len = fd_recv(box->ctl, event, sizeof(*event), &fd, &n);
+    if (*ret_len > 0 && n == 1 && event->kind == BOX_READY && box->workspace < 0)
+        box->workspace = take_fd(&fd);
+    if (*ret_len > 0 && n == 1)
+        gb_closep(&fd);
+    return *ret_len == (ssize_t)sizeof(*event);
+}
+
 static void note_event(struct host_box *box, const struct box_event *event)
 {
     switch (event->kind) {
@@ -371,10 +385,11 @@ static void on_ctl(evutil_socket_t fd, short what, void *data)
 {
     struct host_box *box = data;
     struct box_event event;
-    ssize_t n = fd_recv(fd, &event, sizeof(event), NULL, NULL);
+    ssize_t n;
 
+    (void)fd;
     (void)what;
-    if (n == (ssize_t)sizeof(event))
+    if (next_event(box, &event, &n))
         note_event(box, &event);
     else if (n != -EAGAIN)
         (void)event_del(box->on_ctl);
@@ -419,6 +434,14 @@ static void drain(struct host_box *box)
         ;
 }
 
+/* Init waits for this before it removes the workspace, where that is a directory of the host. */
+static int give_up_ctl(struct host_box *box)
+{
+    if (box->ctl >= 0)
+        (void)event_del(box->on_ctl);
+    return take_fd(&box->ctl);
+}
+
 static void end(struct host_box *box)
 {
     bool ran = box->state == BOX_RUNNING;
@@ -429,19 +452,24 @@ static void end(struct host_box *box)
     box->state = BOX_OVER;
     if (ran)
         box->callbacks->ended(box->callbacks->data, box);
+    if (box->reported) { /* nothing more comes */
+        auto_close int ctl = give_up_ctl(box);
+        (void)ctl;
+    }
 }
 
 static void on_pid(evutil_socket_t fd, short what, void *data)
 {
     struct host_box *box = data;
     struct box_event event;
+    ssize_t n;
 
     (void)fd;
     (void)what;
     (void)waitpid(box->pid, NULL, __WALL | WNOHANG);
     (void)event_del(box->on_pid);
     box->pid = 0;
-    while (fd_recv(box->ctl, &event, sizeof(event), NULL, NULL) == (ssize_t)sizeof(event))
+    while (next_event(box, &event, &n))
         if (event.kind != BOX_READY || box->state == BOX_RUNNING)
             note_event(box, &event); /* a short run may have been ready and over since we looked */
     if (box->state == BOX_RUNNING)
@@ -452,15 +480,19 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
 
 /* ---- what became of it ---- */
 
-struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed)
+struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
 {
     struct run_outcome o = { .level = box->shape.level,
                              .usage = box->usage,
                              .setup_cpu_us = box->setup_cpu_us,
                              .is_checked = box->is_checked,
                              .has_begun = !box->is_held,
+                             .workspace = take_fd(&box->workspace),
+                             .keeper = -1,
                              .n_layers = box->n_layers };
 
+    if (box->reported && box->shape.level < LEVEL_NAMESPACES)
+        o.keeper = give_up_ctl(box);
     memcpy(o.layers, box->layers, sizeof(o.layers));
     if (box->setup_failed) {
         o.end = RUN_FAILED;
@@ -514,6 +546,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
     /* Whatever a guest sends back on it is refused by the kernel. */
     ok = ok && shutdown(chan[0], SHUT_RD) == 0;
     *box = (struct host_box){ .pidfd = -1,
+                              .workspace = -1,
                               .ctl = ctl[0],
                               .chan = chan[0],
                               .answer_fd = reply[0],
@@ -628,7 +661,8 @@ void host_box_free(struct host_box *box)
 {
     struct event *events[] = { box->on_pid, box->on_ctl,   box->on_answer, box->on_out,
                                box->on_err, box->on_watch, box->on_late,   box->on_chan };
-    int fds[] = { box->pidfd, box->ctl, box->chan, box->answer_fd, box->out, box->err };
+    int fds[] = { box->pidfd, box->ctl, box->chan,     box->answer_fd,
+                  box->out,   box->err, box->workspace };
 
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
         if (events[i])
@@ -638,6 +672,7 @@ void host_box_free(struct host_box *box)
     gb_buf_done(&box->in);
     outbox_done(&box->outbox);
     json_decref(box->answer);
+    (void)mounts_unref(box->shape.mounts);
     free(box->scratch);
     free(box);
 }

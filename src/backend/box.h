@@ -16,6 +16,7 @@ struct box_shape {
     enum plan_level level;
     bool host_network;
     struct plan_limits limits; /* what it is made with */
+    struct mounts *mounts;     /* or NULL */
 };
 
 struct host_box;
@@ -47,10 +48,13 @@ enum box_state {
 struct host_box {
     struct host_box *next;
     uint64_t number;
-    struct box_shape shape;
+    struct box_shape shape; /* with a reference to its mounts */
     enum box_state state;
     pid_t pid;
     int pidfd, ctl, chan, answer_fd, out, err;
+    int workspace; /* where the program writes, once the box is ready; else -1 */
+    uid_t uid;     /* whose it is there, by the host's numbers */
+    gid_t gid;
     struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late, *on_chan;
     const struct box_callbacks *callbacks;
     void *run; /* whoever uses it */
@@ -122,8 +126,9 @@ bool host_box_tell(struct host_box *box, const char *json, size_t len);
 /* End it, and everything in it. `gone` follows. */
 void host_box_kill(struct host_box *box);
 
-/* What became of the run that it was given. `was_killed`: the engine had told it to end. */
-struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed);
+/* What became of the run that it was given. `was_killed`: the engine had told it to end. Gives away
+ * the workspace. */
+struct run_outcome host_box_outcome(struct host_box *box, bool was_killed);
 
 /* Free a box whose process is gone or never was. */
 void host_box_free(struct host_box *box);

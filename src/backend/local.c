@@ -94,6 +94,7 @@ static void run_free(struct run *r)
     if (r->on_end)
         event_free(r->on_end);
     json_decref(json_shared(r->order.program));
+    (void)mounts_unref(r->order.mounts);
     gb_closep(&r->stdin_fd);
     free(r);
 }
@@ -132,7 +133,9 @@ static void run_fail(struct run *r, const struct gb_err *err)
 
 static void run_tell(struct run *r)
 {
-    struct run_outcome outcome = { .end = r->killed ? RUN_KILLED : RUN_FAILED, .err = r->failed };
+    struct run_outcome outcome = {
+        .end = r->killed ? RUN_KILLED : RUN_FAILED, .err = r->failed, .workspace = -1, .keeper = -1
+    };
 
     list_remove(&r->local->ending, r);
     run_done(r, &outcome);
@@ -175,7 +178,7 @@ static struct box_shape shape_of(const struct local *l, const struct run_order *
     if (level == ISOLATION_AUTO)
         level = l->auto_level == ISOLATION_AUTO ? LEVEL_NAMESPACES : l->auto_level;
     return (struct box_shape){ (enum plan_level)level, order->host_network,
-                               made_with(&l->usual.limits, &order->limits) };
+                               made_with(&l->usual.limits, &order->limits), order->mounts };
 }
 
 /* ---- making boxes ---- */
@@ -201,9 +204,12 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
         return -1;
     box->number = ++l->n_boxes;
     box->shape = *shape;
+    (void)mounts_ref(shape->mounts);
     if (shape->level < LEVEL_NAMESPACES) {
         box->scratch = scratch_make();
-        r = box->scratch ? 0 : gb_fail(err, GB_E_SYSTEM, errno, "making a scratch directory");
+        r = box->scratch && scratch_link(box->scratch, shape->mounts) == 0
+                ? 0
+                : gb_fail(err, GB_E_SYSTEM, errno, "making a scratch directory");
     } else {
         r = 0;
     }
@@ -250,6 +256,10 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
 
 static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
+    if (workspace_put(box->workspace, box->uid, box->gid, r->order.files, r->order.n_files, err) <
+        0)
+        return -1;
+
     uint64_t token = 0;
     json_t *program = program_for(&r->order, &r->shape, box->scratch, &token);
     struct box_work work = { .program = program,
@@ -275,8 +285,10 @@ static void assign(struct local *l, struct run *r, struct host_box *box)
     struct gb_err err;
 
     if (run_in(r, box, &err) < 0) {
-        host_box_kill(box); /* it died while it waited; another will come */
-        if (++r->attempts >= ATTEMPTS_MAX) {
+        host_box_kill(box);          /* it died while it waited; another will come */
+        if (err.code != GB_E_GONE) { /* another would do no better */
+            run_fail(r, &err);
+        } else if (++r->attempts >= ATTEMPTS_MAX) {
             gb_err_hint(&err, "the request may be too large for the memory that it may use");
             run_fail(r, &err);
         }
@@ -448,7 +460,8 @@ static void on_refused(struct local *l, const struct box_shape *shape, const str
         if (shape_same(&r->shape, shape) && shape_of(l, &r->order).level == shape->level)
             run_fail(r, err);
     }
-    if (shape_of(l, &l->usual).level == shape->level) {
+    struct box_shape usual = shape_of(l, &l->usual);
+    if (shape_same(&usual, shape)) {
         l->usual_refused = true;
         l->refusal = *err;
     }
@@ -571,10 +584,12 @@ static void on_box(void *data, uint64_t number, pid_t pid, int pidfd, const stru
         return; /* its end will be seen like any other */
     }
     struct box_shape shape = box->shape;
+    (void)mounts_ref(shape.mounts);
     unborn_free(l, box);
     if (err->code == GB_OK)
         gb_err_set(&lost, GB_E_SYSTEM, 0, "a box was made and lost");
     on_refused(l, &shape, err->code == GB_OK ? &lost : err);
+    (void)mounts_unref(shape.mounts);
 }
 
 static int zygote_begin(struct local *l, struct gb_err *err);
@@ -640,7 +655,10 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
     }
     *r = (struct run){ .local = l, .order = *order, .events = *events, .stdin_fd = -1 };
     r->order.program = json_incref(json_shared(order->program));
-    r->is_small = json_dumpb(order->program, NULL, 0, JSON_COMPACT) < SMALL_PROGRAM;
+    (void)mounts_ref(order->mounts);
+    /* Files can only be put where there is a workspace already. */
+    r->is_small =
+        order->n_files == 0 && json_dumpb(order->program, NULL, 0, JSON_COMPACT) < SMALL_PROGRAM;
     r->on_end = evtimer_new(l->base, on_end, r);
     if (order->stdin_bytes > 0)
         r->stdin_fd = fd_sealed("stdin", order->stdin_data, order->stdin_bytes);
@@ -774,6 +792,7 @@ static void local_free(struct backend *b)
             (void)event_base_loop(l->base, EVLOOP_ONCE);
     }
     plans_done(&l->plans);
+    (void)mounts_unref(l->usual.mounts);
     gb_closep(&l->cgroup);
     if (l->on_respawn)
         event_free(l->on_respawn);
@@ -842,6 +861,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                                            .word = on_word,
                                            .ended = on_ended,
                                            .gone = on_gone };
+    (void)mounts_ref(l->usual.mounts);
     l->extension_dir = strdup(spec->extension_dir);
     l->on_respawn = evtimer_new(spec->base, on_respawn, l);
     l->on_pump = evtimer_new(spec->base, on_pump, l);

@@ -1,8 +1,10 @@
 #include "backend/order.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -27,6 +29,25 @@ char *scratch_make(void)
     return NULL;
 }
 
+int scratch_link(const char *scratch, const struct mounts *mounts)
+{
+    auto_close int dir = -1;
+
+    if (!mounts || mounts->n == 0)
+        return 0;
+    dir = open(scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0 || mkdirat(dir, BOX_MOUNTS + 1, 0755) < 0)
+        return -1;
+    for (size_t i = 0; i < mounts->n; i++) {
+        char path[sizeof(BOX_MOUNTS) + NAME_MAX + 1];
+
+        (void)snprintf(path, sizeof(path), "%s/%s", BOX_MOUNTS + 1, mounts->list[i].name);
+        if (symlinkat(mounts->list[i].host, dir, path) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 void scratch_remove(const char *path)
 {
     auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -48,6 +69,8 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
         return -1;
     if (c->plan.change_ids)
         c->plan.outside_uid = c->plan.outside_gid = plan_outside_id(box->number);
+    box->uid = c->plan.outside_uid;
+    box->gid = c->plan.outside_gid;
     box->n_layers = plan_layers(&c->plan, box->layers);
     gb_buf_init(&packed, PLAN_MAX);
     if (plan_pack(&c->plan, &packed, err) == 0) {

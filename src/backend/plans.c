@@ -15,7 +15,8 @@ enum {
 bool shape_same(const struct box_shape *a, const struct box_shape *b)
 {
     return a->level == b->level && a->host_network == b->host_network &&
-           memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0;
+           memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0 &&
+           mounts_same(a->mounts, b->mounts);
 }
 
 /* An interpreter that claims one of these as its own is not believed. */
@@ -68,7 +69,8 @@ static int compose_shape(const struct box_shape *shape, const char *scratch, con
                               .host_network = shape->host_network,
                               .limits = shape->limits,
                               .scratch = scratch,
-                              .visible = visible };
+                              .visible = visible,
+                              .mounts = shape->mounts };
     uint32_t abi_min = shape->level == LEVEL_LANDLOCK ? LANDLOCK_ABI_MIN : 1;
     int why;
 
@@ -83,6 +85,15 @@ static int compose_shape(const struct box_shape *shape, const char *scratch, con
     return compose(&wish, ret, err);
 }
 
+static void forget(struct plans *p, unsigned at)
+{
+    if (!p->kept[at].used)
+        return;
+    composed_done(&p->kept[at].composed);
+    (void)mounts_unref(p->kept[at].shape.mounts);
+    p->kept[at].used = false;
+}
+
 struct composed *plans_get(struct plans *p, const struct box_shape *shape, const char *scratch,
                            const json_t *info, struct gb_err *err)
 {
@@ -91,13 +102,12 @@ struct composed *plans_get(struct plans *p, const struct box_shape *shape, const
     for (size_t i = 0; i < PLANS_KEPT && !scratch; i++)
         if (p->kept[i].used && shape_same(&p->kept[i].shape, shape))
             return &p->kept[i].composed;
-    if (p->kept[at].used)
-        composed_done(&p->kept[at].composed);
-    p->kept[at].used = false;
+    forget(p, at);
     if (compose_shape(shape, scratch ? scratch : "", info, &p->kept[at].composed, err) < 0)
         return NULL;
     p->kept[at].used = true;
     p->kept[at].shape = *shape;
+    (void)mounts_ref(shape->mounts);
     if (scratch)
         p->kept[at].shape.limits.disk_bytes = UINT64_MAX; /* names a directory: for this box only */
     else
@@ -107,7 +117,6 @@ struct composed *plans_get(struct plans *p, const struct box_shape *shape, const
 
 void plans_done(struct plans *p)
 {
-    for (size_t i = 0; i < PLANS_KEPT; i++)
-        if (p->kept[i].used)
-            composed_done(&p->kept[i].composed);
+    for (unsigned i = 0; i < PLANS_KEPT; i++)
+        forget(p, i);
 }

@@ -76,6 +76,9 @@ json_t *program_for(const struct run_order *order, const struct box_shape *made,
     env = env ? json_copy(env) : json_object();
     if (scratch)
         point_into_scratch(env, scratch);
+    if (order->mounts && order->mounts->n > 0)
+        json_object_set_new(env, "GLOVEBOX_MNT",
+                            json_sprintf("%s" BOX_MOUNTS, scratch ? scratch : ""));
     json_object_set_new(program, "env", env);
     *ret_tool_token = json_object_get(program, "tools") ? draw_token(program) : 0;
     if (order->hold)

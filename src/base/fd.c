@@ -3,12 +3,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/own.h"
 
@@ -188,6 +192,65 @@ int fd_open_subdir(int dirfd, const char *name, bool unlock)
     (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
     (void)chmod(self, 0700);
     return openat(path, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int open2(int dirfd, const char *path, const struct open_how *how)
+{
+    int fd;
+
+    do
+        fd = (int)syscall(SYS_openat2, dirfd, path, how, sizeof(*how));
+    while (fd < 0 && (errno == EINTR || errno == EAGAIN)); /* the latter: something was renamed */
+    return fd < 0 ? -errno : fd;
+}
+
+int fd_open_plain_dir(const char *path)
+{
+    struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                            .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+
+    return open2(AT_FDCWD, path, &how);
+}
+
+int fd_open_beneath(int dirfd, const char *path, int flags, unsigned mode)
+{
+    struct open_how how = { .flags = (unsigned)(flags | O_CLOEXEC),
+                            .mode = mode,
+                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+                                       RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };
+
+    return open2(dirfd, path, &how);
+}
+
+int fd_open_parent(int dirfd, const char *path, const char **ret_name)
+{
+    int at = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
+    const char *slash;
+
+    if (at < 0)
+        return -errno;
+    while ((slash = strchr(path, '/'))) {
+        size_t len = (size_t)(slash - path);
+        char part[NAME_MAX + 1];
+        int next;
+
+        if (len >= sizeof(part)) {
+            (void)close(at);
+            return -ENAMETOOLONG;
+        }
+        memcpy(part, path, len);
+        part[len] = '\0';
+        next = mkdirat(at, part, 0755) < 0 && errno != EEXIST
+                   ? -errno
+                   : fd_open_beneath(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+        (void)close(at);
+        if (next < 0)
+            return next;
+        at = next;
+        path = slash + 1;
+    }
+    *ret_name = path;
+    return at;
 }
 
 /* Remove what can be removed at once; the first directory that is not empty, opened, or -1. */

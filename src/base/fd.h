@@ -36,6 +36,17 @@ int fd_write_file_at(int dirfd, const char *path, const char *text);
  * permissions are set first, should it have been shut. */
 int fd_open_subdir(int dirfd, const char *name, bool unlock);
 
+/* A directory by its absolute path, in which there may be no link: for paths that were resolved
+ * before, and that nobody is to bend since. Returns the descriptor, to be read, or -errno. */
+int fd_open_plain_dir(const char *path);
+
+/* The same below `dirfd`: never out of it, never through a link, never onto another file system. */
+int fd_open_beneath(int dirfd, const char *path, int flags, unsigned mode);
+
+/* The directory below `dirfd` that the last part of a relative path is in, each made where it is
+ * missing, none of them through a link. Returns a descriptor, and the last part, or -errno. */
+int fd_open_parent(int dirfd, const char *path, const char **ret_name);
+
 /* Remove what is in the directory, however deep, without following a link; not the directory
  * itself. Best effort: what cannot be removed stays. */
 void fd_empty_dir(int dirfd);

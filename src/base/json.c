@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/own.h"
 #include "base/parse.h"
 
 /* How many digits this real needs: most do with 15, none needs more than 17. */
@@ -81,6 +82,57 @@ json_t *json_lossy(const char *text)
     string = json_string(copy);
     free(copy);
     return string;
+}
+
+json_t *json_replaced(const char *bytes, size_t len)
+{
+    static const char replacement[] = "\xef\xbf\xbd";
+    auto_free char *text = malloc(len * 3 + 1);
+    size_t at = 0;
+
+    if (!text)
+        return NULL;
+    while (len > 0) {
+        int64_t bad = utf8_first_bad(bytes, len);
+        size_t good = bad < 0 ? len : (size_t)bad;
+
+        memcpy(text + at, bytes, good);
+        at += good;
+        bytes += good;
+        len -= good;
+        if (bad >= 0) {
+            memcpy(text + at, replacement, 3);
+            at += 3;
+            bytes++;
+            len--;
+        }
+    }
+    return json_stringn(text, at);
+}
+
+json_t *json_base64(const void *bytes, size_t len)
+{
+    const unsigned char *in = bytes;
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t out_len = (len + 2) / 3 * 4;
+    auto_free char *out = malloc(out_len + 1);
+
+    if (!out)
+        return NULL;
+    memset(out, '=', out_len);
+    for (size_t i = 0, o = 0; i < len; i += 3, o += 4) {
+        size_t left = len - i;
+        uint32_t v = (uint32_t)in[i] << 16;
+        v |= left > 1 ? (uint32_t)in[i + 1] << 8 : 0;
+        v |= left > 2 ? (uint32_t)in[i + 2] : 0;
+        out[o] = digits[v >> 18];
+        out[o + 1] = digits[v >> 12 & 63];
+        if (left > 1)
+            out[o + 2] = digits[v >> 6 & 63];
+        if (left > 2)
+            out[o + 3] = digits[v & 63];
+    }
+    return json_stringn(out, out_len);
 }
 
 size_t json_depth(const json_t *json)

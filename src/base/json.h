@@ -9,6 +9,12 @@ char *json_text(const json_t *json);
  * that is not becomes '?'. */
 json_t *json_lossy(const char *text);
 
+/* The same with the replacement character in the place of each such byte. */
+json_t *json_replaced(const char *bytes, size_t len);
+
+/* A string with these bytes as base64; NULL when memory ran out. */
+json_t *json_base64(const void *bytes, size_t len);
+
 /* How deep arrays and objects are nested: 1 for a plain value. */
 size_t json_depth(const json_t *json);
 

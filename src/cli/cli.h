@@ -22,6 +22,7 @@ struct args {
     json_t *config; /* keys for the engine */
     json_t *inputs; /* --input */
     json_t *tools;  /* --tool: a list */
+    json_t *files;  /* --file */
     const char *code;
     const char *stdin_path;
     const char *prelude_path;

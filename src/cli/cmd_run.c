@@ -29,6 +29,7 @@ struct run {
     struct gb_job *job; /* the engine's, until is_done */
     char *result;
     int write_error; /* -errno of standard output, or 0 */
+    const char *out; /* where files are written to, or NULL */
     bool is_done;
     struct report report;
     struct asker asker;
@@ -147,6 +148,8 @@ static int conclude(const struct run *run)
     if (run->args->want_json)
         return print_json(run, result, status);
     report_result(result, &run->report);
+    if (run->out)
+        report_unwritten(result, run->out, &run->report);
     return status;
 }
 
@@ -221,6 +224,7 @@ static int run_main(const struct args *args)
         return cli_refuse(args->command, &err);
     run.report.filename = request.filename;
     run.report.timeout = timeout_of(config);
+    run.out = json_string_value(json_object_get(config, "out"));
 
     /* One box, made for this program: nothing to refill, nothing to import that it does not. */
     if (json_object_set_new(config, "oneshot", json_true()) < 0)
@@ -241,6 +245,10 @@ static const struct option_spec program[] = {
       NULL },
     { 0, "input", OPT_BINDING, offsetof(struct args, inputs), "NAME=JSON",
       "bind a variable before the program starts; repeatable", NULL },
+    { 0, "file", OPT_STRINGS, offsetof(struct args, files), "PATH[:NAME]",
+      "copy the file PATH into the workspace, as NAME; repeatable", NULL },
+    { 'o', "out", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
+      "write the files that the program made or changed in its workspace to DIR", "not written" },
     { 0, "stdin", OPT_TEXT, offsetof(struct args, stdin_path), "FILE|-",
       "what the program reads as standard input", "nothing" },
     { 0, "prelude", OPT_TEXT, offsetof(struct args, prelude_path), "FILE",
@@ -253,8 +261,9 @@ static const struct option_spec program[] = {
 static const struct option_group program_options = { "Program", program, ARRAY_LEN(program) };
 
 static const struct option_group *const groups[] = {
-    &program_options, &limit_options, &tool_options,   &policy_options,  &consent_options,
-    &box_options,     &audit_options, &config_options, &general_options, NULL
+    &program_options, &mount_options,  &capture_options, &tool_options,
+    &limit_options,   &policy_options, &consent_options, &box_options,
+    &audit_options,   &config_options, &general_options, NULL
 };
 
 const struct command cmd_run = {

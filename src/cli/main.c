@@ -28,7 +28,10 @@ static int dispatch(const struct command *command, char **argv)
     json_auto_t *config = json_object();
     json_auto_t *inputs = json_object();
     json_auto_t *tools = json_array();
-    struct args args = { .command = command, .config = config, .inputs = inputs, .tools = tools };
+    json_auto_t *files = json_array();
+    struct args args = {
+        .command = command, .config = config, .inputs = inputs, .tools = tools, .files = files
+    };
     struct gb_err err;
 
     if (options_parse(command->groups, argv, &args, &args.operands, &err) < 0)

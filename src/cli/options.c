@@ -273,6 +273,27 @@ static int store_key_list(const struct word *w, void *target, struct gb_err *err
     }
 }
 
+static int append(const struct word *w, json_t *list, struct gb_err *err)
+{
+    json_t *value = NULL;
+
+    if (!list)
+        return out_of_memory(err);
+    if (read_text(w, &value, err) < 0)
+        return -1;
+    return json_array_append_new(list, value) < 0 ? out_of_memory(err) : 0;
+}
+
+static int store_key_strings(const struct word *w, void *target, struct gb_err *err)
+{
+    return append(w, key_container(w, *(json_t **)target, json_array), err);
+}
+
+static int store_strings(const struct word *w, void *target, struct gb_err *err)
+{
+    return append(w, *(json_t **)target, err);
+}
+
 static const struct {
     unsigned traits;
     int (*store)(const struct word *w, void *target, struct gb_err *err);
@@ -291,6 +312,8 @@ static const struct {
     [OPT_KEY_SIZE] = { OPT_TAKES_VALUE, store_key_size },
     [OPT_KEY_ENV] = { OPT_TAKES_VALUE | OPT_REPEATS, store_key_env },
     [OPT_KEY_LIST] = { OPT_TAKES_VALUE | OPT_REPEATS, store_key_list },
+    [OPT_KEY_STRINGS] = { OPT_TAKES_VALUE | OPT_REPEATS, store_key_strings },
+    [OPT_STRINGS] = { OPT_TAKES_VALUE | OPT_REPEATS, store_strings },
 };
 
 bool option_has(const struct option_spec *option, enum option_trait trait)

@@ -25,7 +25,9 @@ enum option_kind {
     OPT_KEY_SECONDS, /* real, more than 0 */
     OPT_KEY_SIZE,    /* integer, bytes */
     OPT_KEY_ENV,     /* object: NAME=VALUE, or NAME to copy from our environment; repeatable */
-    OPT_KEY_LIST     /* array of strings: A[,B]; repeatable */
+    OPT_KEY_LIST,    /* array of strings: A[,B]; repeatable */
+    OPT_KEY_STRINGS, /* array of strings, each as it is; repeatable */
+    OPT_STRINGS      /* json_t *, an array: the same */
 };
 
 struct option_spec {

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/findings.h"
 #include "cli/io.h"
+#include "cli/visible.h"
 
 /* Every key of a result, so that a reader of --json needs no second shape. */
 static const char failed_result[] =
@@ -138,6 +139,45 @@ void report_result(const json_t *result, const struct report *r)
     if (!unrecorded || is_told || text_open(&t) < 0)
         return;
     fprintf(t.stream, "glovebox: warning: %s\n", unrecorded);
+    say(&t, &is_line_open);
+}
+
+/* A file that the program named, on a terminal of ours. */
+static void print_unwritten(FILE *f, const json_t *item)
+{
+    const json_t *path = json_object_get(item, "path");
+
+    fputs("glovebox: not written: ", f);
+    put_visible(f, json_string_value(path), json_string_length(path));
+    fprintf(f, ": %s\n", get_string(item, "omitted"));
+}
+
+void report_unwritten(const json_t *result, const char *dir, const struct report *r)
+{
+    enum {
+        SHOWN = 10
+    };
+    const json_t *files = json_object_get(result, "files");
+    const char *more = get_string(json_object_get(result, "files_omitted"), "reason");
+    bool is_line_open = r->is_line_open;
+    size_t n = 0;
+    struct text t;
+
+    if (text_open(&t) < 0)
+        return;
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *item = json_array_get(files, i);
+        const char *mount = get_string(item, "mount");
+
+        if (!get_string(item, "omitted") || !mount || strcmp(mount, "workspace") != 0)
+            continue;
+        if (n++ < SHOWN)
+            print_unwritten(t.stream, item);
+    }
+    if (n > SHOWN)
+        fprintf(t.stream, "glovebox: and %zu more\n", n - SHOWN);
+    if (more)
+        fprintf(t.stream, "glovebox: not all files are in %s: %s\n", dir, more);
     say(&t, &is_line_open);
 }
 

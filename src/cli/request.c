@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,6 +69,97 @@ static int check_stdin_used_once(const struct args *args, const struct request *
     return 0;
 }
 
+/* ---- files for the workspace ---- */
+
+/* PATH[:NAME]: where NAME begins, or NULL. */
+static const char *name_in(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+
+    return colon ? colon + 1 : NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static char *path_in(const char *text)
+{
+    const char *name = name_in(text);
+
+    return name ? strndup(text, (size_t)(name - text) - 1) : strdup(text);
+}
+
+static int open_files(const struct args *args, struct request *r, struct gb_err *err)
+{
+    size_t n = json_array_size(args->files);
+
+    r->file_fds = n > 0 ? calloc(n, sizeof(*r->file_fds)) : NULL;
+    if (n > 0 && !r->file_fds)
+        return out_of_memory(err);
+    for (; r->n_files < n; r->n_files++) {
+        const char *text = json_string_value(json_array_get(args->files, r->n_files));
+        auto_free char *path = path_in(text);
+        int fd;
+
+        if (!path)
+            return out_of_memory(err);
+        if (strcmp(path, "-") == 0)
+            return gb_fail(err, GB_E_INVALID, 0, "--file: name a file, and use --stdin for '-'");
+        fd = open_input(path, err);
+        if (fd < 0)
+            return gb_fail_wrap(err, "--file");
+        r->file_fds[r->n_files] = fd;
+    }
+    return 0;
+}
+
+static int set_one_file(json_t *files, const char *name, const struct gb_buf *buf,
+                        struct gb_err *err)
+{
+    const char *bytes = buf->data ? buf->data : "";
+    json_t *value = memchr(bytes, '\0', buf->len) ? NULL : json_stringn(bytes, buf->len);
+
+    if (!value)
+        value = json_pack("{s:o}", "base64", json_base64(bytes, buf->len));
+    if (json_object_get(files, name)) {
+        json_decref(value);
+        return gb_fail(err, GB_E_INVALID, 0, "--file: two are called '%.80s' in the workspace",
+                       name);
+    }
+    if (json_object_set_new(files, name, value) < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "--file: the name '%.80s' is not valid UTF-8", name);
+    return 0;
+}
+
+static int set_files(json_t *request, const struct request *r, const struct args *args,
+                     struct gb_err *err)
+{
+    json_t *files = json_object();
+    int rc = 0;
+
+    if (r->n_files == 0) {
+        json_decref(files);
+        return 0;
+    }
+    if (json_object_set_new(request, "files", files) < 0)
+        return out_of_memory(err);
+    for (size_t i = 0; i < r->n_files && rc == 0; i++) {
+        const char *text = json_string_value(json_array_get(args->files, i)), *name = name_in(text);
+        struct gb_buf buf;
+
+        gb_buf_init(&buf, REQUEST_BYTES_MAX);
+        rc = read_all(r->file_fds[i], text, &buf, err);
+        if (rc == 0)
+            rc = set_one_file(files, name ? name : base_name(text), &buf, err);
+        gb_buf_done(&buf);
+    }
+    return rc;
+}
+
 int request_open(const struct args *args, struct request *r, struct gb_err *err)
 {
     if (choose_program(args, r, err) < 0 || check_stdin_used_once(args, r, err) < 0)
@@ -78,31 +168,7 @@ int request_open(const struct args *args, struct request *r, struct gb_err *err)
         open_optional(args->stdin_path, &r->stdin_fd, err) < 0 ||
         open_optional(args->prelude_path, &r->prelude_fd, err) < 0)
         return -1;
-    return 0;
-}
-
-static json_t *base64(const unsigned char *in, size_t len)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t out_len = (len + 2) / 3 * 4;
-    auto_free char *out = malloc(out_len + 1);
-
-    if (!out)
-        return NULL;
-    memset(out, '=', out_len);
-    for (size_t i = 0, o = 0; i < len; i += 3, o += 4) {
-        size_t left = len - i;
-        uint32_t v = (uint32_t)in[i] << 16;
-        v |= left > 1 ? (uint32_t)in[i + 1] << 8 : 0;
-        v |= left > 2 ? (uint32_t)in[i + 2] : 0;
-        out[o] = digits[v >> 18];
-        out[o + 1] = digits[v >> 12 & 63];
-        if (left > 1)
-            out[o + 2] = digits[v >> 6 & 63];
-        if (left > 2)
-            out[o + 3] = digits[v & 63];
-    }
-    return json_stringn(out, out_len);
+    return open_files(args, r, err);
 }
 
 /* Set `key` to the text, or `key`_base64 when JSON cannot carry it: bytes that are not UTF-8,
@@ -117,7 +183,7 @@ static int set_bytes(json_t *request, const char *key, const char *bytes, size_t
         return json_object_set_new(request, key, text) < 0 ? out_of_memory(err) : 0;
 
     (void)snprintf(encoded_key, sizeof(encoded_key), "%s_base64", key);
-    if (json_object_set_new(request, encoded_key, base64((const unsigned char *)bytes, len)) < 0)
+    if (json_object_set_new(request, encoded_key, json_base64(bytes, len)) < 0)
         return out_of_memory(err);
     return 0;
 }
@@ -167,7 +233,8 @@ int cli_request_read(struct request *r, const struct args *args, char **ret, str
         return -1;
     if (set_file(request, "code", r->code_fd, r->path, err) < 0 ||
         set_file(request, "stdin", r->stdin_fd, args->stdin_path, err) < 0 ||
-        set_file(request, "prelude", r->prelude_fd, args->prelude_path, err) < 0)
+        set_file(request, "prelude", r->prelude_fd, args->prelude_path, err) < 0 ||
+        set_files(request, r, args, err) < 0)
         return -1;
 
     *ret = json_dumps(request, JSON_COMPACT);
@@ -229,4 +296,7 @@ void cli_request_done(struct request *r)
     gb_closep(&r->code_fd);
     gb_closep(&r->stdin_fd);
     gb_closep(&r->prelude_fd);
+    for (size_t i = 0; i < r->n_files; i++)
+        gb_closep(&r->file_fds[i]);
+    free(r->file_fds);
 }

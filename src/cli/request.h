@@ -12,6 +12,8 @@ struct request {
     int code_fd;
     int stdin_fd;
     int prelude_fd;
+    int *file_fds; /* one for each of --file */
+    size_t n_files;
 };
 
 /* Decide what to run and open every file. GB_E_INVALID is a usage error. */

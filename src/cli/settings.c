@@ -90,6 +90,23 @@ static const struct option_spec box[] = {
 };
 const struct option_group box_options = { "Box", box, ARRAY_LEN(box) };
 
+static const struct option_spec mounts[] = {
+    { 'm', "mount", OPT_KEY_STRINGS, CONFIG, "HOST:NAME[:ro|rw]",
+      "let the program see the directory HOST as /mnt/NAME; repeatable", "ro" },
+};
+const struct option_group mount_options = { "Mounts", mounts, ARRAY_LEN(mounts) };
+
+static const struct option_spec capture[] = {
+    { 0, "capture", OPT_KEY_CHOICE, CONFIG, "list|inline|off",
+      "what the result tells of changed files: their names, or also what is in them", "list" },
+    { 0, "capture-file", OPT_KEY_SIZE, CONFIG, "SIZE", "bytes that are captured of a file", "10M" },
+    { 0, "capture-mount", OPT_KEY_SIZE, CONFIG, "SIZE",
+      "of the workspace, and of each mount that is rw", "32M" },
+    { 0, "capture-total", OPT_KEY_SIZE, CONFIG, "SIZE", "of all files together", "32M" },
+    { 0, "capture-files", OPT_KEY_COUNT, CONFIG, "N", "changed files that are listed", "1000" },
+};
+const struct option_group capture_options = { "Captured files", capture, ARRAY_LEN(capture) };
+
 static const struct option_spec audit[] = {
     { 0, "audit", OPT_KEY_TEXT, CONFIG, "FILE",
       "append what happens to each request to FILE, as JSON lines", "off" },
@@ -174,7 +191,10 @@ static const char *const guarded[] = {
     "cgroup",
     "extension_dir",
     "isolation",
+    "mount",
+    "mounts",
     "network",
+    "out",
     "patterns",
     "policy",
     "preload",
@@ -239,8 +259,8 @@ static int load_file(const char *asked, json_t **ret, struct gb_err *err)
  * name, the policy's lists in order. Everything else on the command line replaces. */
 static int add_up(json_t *ours, json_t *theirs)
 {
-    static const char *const lists[] = { "allow_import", "block_import", "allow_builtin",
-                                         "block_builtin", "allow_os_attr" };
+    static const char *const lists[] = { "allow_import",  "block_import",  "allow_builtin",
+                                         "block_builtin", "allow_os_attr", "mount" };
     json_t *env = json_object_get(ours, "env"), *more = json_object_get(theirs, "env");
     int r = 0;
 

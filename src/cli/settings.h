@@ -13,8 +13,10 @@ extern const struct option_group limit_options;
 extern const struct option_group policy_options;  /* what code may say */
 extern const struct option_group consent_options; /* who else is to agree */
 extern const struct option_group box_options;
-extern const struct option_group audit_options;  /* --audit and what belongs to it */
-extern const struct option_group config_options; /* --config alone */
+extern const struct option_group mount_options;   /* -m */
+extern const struct option_group capture_options; /* what results tell of files */
+extern const struct option_group audit_options;   /* --audit and what belongs to it */
+extern const struct option_group config_options;  /* --config alone */
 
 /* How many requests to have under way: as many as there are processors for us. */
 int default_jobs(void);

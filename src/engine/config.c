@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "engine/mounts.h"
 #include "sandbox/compose.h"
 
 enum {
@@ -78,6 +79,16 @@ static int set_text(char **ret, const char *key, const json_t *value, struct gb_
     return *ret ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
 }
 
+static int set_mounts(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    (void)key;
+    if (!c->mounts)
+        c->mounts = mounts_new();
+    if (!c->mounts)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    return mounts_read(c->mounts, value, err);
+}
+
 static int set_pool(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     json_int_t n = json_integer_value(value);
@@ -116,6 +127,7 @@ static const struct {
     { "audit", AT(audit) },
     { "cgroup", AT(cgroup) },
     { "extension_dir", AT(extension_dir) },
+    { "out", AT(out) },
     { "python", AT(python) },
     { "review", AT(review) },
     { "review_ca", AT(review_ca) },
@@ -133,6 +145,8 @@ static const struct {
 } others[] = {
     { "allow_request", set_allow_request },
     { "env", set_env },
+    { "mount", set_mounts }, /* as the option is called */
+    { "mounts", set_mounts },
     { "pool", set_pool },
     { "preload", set_preload },
     { "tools", set_tools },
@@ -230,7 +244,8 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
     c->preload = json_array();
     c->env = json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
                        BOX_HOME, "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);
-    if ((json && read_json(c, json, err) < 0) || find_extension(c, err) < 0) {
+    if ((json && read_json(c, json, err) < 0) || find_extension(c, err) < 0 ||
+        mounts_guard(c, c->mounts, err) < 0) {
         config_done(c);
         return -1;
     }
@@ -256,5 +271,7 @@ void config_done(struct config *c)
         explicit_bzero(c->review_key, strlen(c->review_key));
     free(c->review_key);
     free(c->audit);
+    free(c->out);
+    (void)mounts_unref(c->mounts);
     *c = (struct config){ 0 };
 }

@@ -7,6 +7,7 @@
 #include "engine/policy.h"
 #include "engine/settings.h"
 #include "engine/tools.h"
+#include "sandbox/mounts.h"
 
 struct config {
     struct settings settings;
@@ -23,6 +24,8 @@ struct config {
     char *review_key;      /* or NULL */
     char *review_ca;       /* a file of certificates to trust instead of the system's, or NULL */
     char *audit;           /* a file to append to, or NULL */
+    char *out;             /* a directory for captured files, or NULL */
+    struct mounts *mounts; /* what every program sees of the host, or NULL */
     unsigned pool;
     bool oneshot;
     bool acknowledge_unsafe;

@@ -11,9 +11,12 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "engine/audit.h"
+#include "engine/capture.h"
 #include "engine/doctor.h"
 #include "engine/instructions.h"
 #include "engine/job.h"
+#include "engine/mounts.h"
+#include "engine/outdir.h"
 #include "engine/result.h"
 #include "engine/review.h"
 
@@ -46,6 +49,8 @@ static void job_free(struct gb_job *job)
     if (job->on_timeout)
         event_free(job->on_timeout);
     review_cancel(job->review);
+    (void)capture_free(job->capture);
+    gb_closep(&job->keeper);
     output_done(&job->out);
     output_done(&job->err);
     request_done(&job->request);
@@ -76,7 +81,7 @@ static void on_later(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     while (job) { /* from the start after each: a callback may begin jobs */
-        if (!job->run) {
+        if (!job->run && !job->is_looking) {
             job_deliver(job);
             job = e->jobs;
         } else {
@@ -94,6 +99,7 @@ struct gb_job *gb_start(struct gb_engine *engine, const char *request,
     if (!job)
         return NULL;
     job->engine = engine;
+    job->keeper = -1;
     if (size > sizeof(job->callbacks))
         size = sizeof(job->callbacks);
     if (size > 0)
@@ -107,10 +113,13 @@ struct gb_job *gb_start(struct gb_engine *engine, const char *request,
 
 void gb_cancel(struct gb_job *job)
 {
-    if (!job->run || job->stopped != STOP_NONE)
+    bool is_before = job->is_looking && job->ended_us == 0;
+
+    if ((!job->run && !is_before) || job->stopped != STOP_NONE)
         return;
     job->stopped = STOP_CANCEL;
-    job->engine->backend->ops->kill(job->run);
+    if (job->run)
+        job->engine->backend->ops->kill(job->run);
 }
 
 int gb_approve(struct gb_job *job, int yes, const char *reason)
@@ -263,6 +272,14 @@ char *gb_run(struct gb_engine *engine, const char *request)
 
 /* ---- explain ---- */
 
+static void explain_mounts(json_t *plan, const struct mounts *mounts)
+{
+    const char *level = json_string_value(json_object_get(plan, "level"));
+
+    json_object_set_new(plan, "mounts",
+                        mounts_json(mounts, level && strcmp(level, "namespaces") == 0));
+}
+
 char *gb_explain(struct gb_engine *engine, const char *request)
 {
     struct backend *b = engine->backend;
@@ -276,7 +293,7 @@ char *gb_explain(struct gb_engine *engine, const char *request)
         request_done(&r);
         return result_failed_text(&err);
     }
-    order = order_of(&r.settings);
+    order = order_of(&r.settings, r.mounts);
     while (!plan) {
         err.code = GB_OK;
         plan = b->ops->explain(b, &order, &err);
@@ -290,6 +307,7 @@ char *gb_explain(struct gb_engine *engine, const char *request)
         json_object_set(plan, "check", json_object_get(r.program, "check"));
         json_object_set_new(plan, "timeout_ms", json_integer((json_int_t)r.settings.timeout_ms));
         json_object_set(plan, "env", engine->config.env);
+        explain_mounts(plan, r.mounts);
         json_object_set_new(plan, "limits",
                             json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "memory",
                                       (json_int_t)order.limits.memory_bytes, "disk",
@@ -331,7 +349,7 @@ static int start_backend(struct gb_engine *e, struct gb_err *err)
                                .cgroup = e->config.cgroup,
                                .pool = e->config.pool,
                                .oneshot = e->config.oneshot,
-                               .usual = order_of(&e->config.settings) };
+                               .usual = order_of(&e->config.settings, e->config.mounts) };
 
     prefer_interpreter(e->config.env, e->config.python);
     return local_new(&spec, &e->backend, err);
@@ -359,15 +377,22 @@ static int start_loop(struct gb_engine *e, struct gb_err *err)
     return 0;
 }
 
+static int open_out(struct gb_engine *e, struct gb_err *err)
+{
+    if (e->config.out)
+        e->out = outdir_open(e->config.out, err);
+    return e->config.out && e->out < 0 ? -1 : 0;
+}
+
 int gb_engine_new(const char *config, struct gb_engine **ret, char **ret_error)
 {
     struct gb_engine *e = calloc(1, sizeof(*e));
     struct gb_err err = { .code = GB_E_SYSTEM, .msg = "memory ran out" };
 
     if (e) {
-        e->wake_fd = -1;
+        e->wake_fd = e->out = -1;
         if (config_init(&e->config, config, &err) == 0 && audit_open(e, &err) == 0 &&
-            start_loop(e, &err) == 0 && start_backend(e, &err) == 0) {
+            open_out(e, &err) == 0 && start_loop(e, &err) == 0 && start_backend(e, &err) == 0) {
             *ret = e;
             return 0;
         }
@@ -387,8 +412,10 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
         job->stopped = job->stopped == STOP_NONE ? STOP_CANCEL : job->stopped;
     if (engine->backend)
         engine->backend->ops->free(engine->backend); /* ends the jobs that run */
-    while (engine->jobs)
+    while (engine->jobs) {
+        road_abandon(engine->jobs);
         job_deliver(engine->jobs);
+    }
     calls_close(engine);
     review_link_done(&engine->review_link);
     if (engine->on_wake)
@@ -400,6 +427,7 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
     if (engine->base)
         event_base_free(engine->base);
     gb_closep(&engine->wake_fd);
+    gb_closep(&engine->out);
     audit_close(engine);
     config_done(&engine->config);
     free(engine);

@@ -25,6 +25,7 @@ struct gb_engine {
     struct calls_host calls;
     int wake_fd; /* eventfd */
     struct review_link review_link;
+    int out; /* directory for captured files, or -1 */
     struct event *on_wake;
     struct event *on_later; /* delivers jobs that ended before they ran */
     struct event *on_step;  /* ends a step that waited long enough */
@@ -56,6 +57,7 @@ enum approval {
     APPROVAL_NO
 };
 
+struct capture;
 struct review;
 
 struct gb_job {
@@ -69,6 +71,10 @@ struct gb_job {
     struct run *run; /* while it has a box */
     bool is_held;    /* which does not begin before it is let go */
     struct review *review;
+    struct capture *capture; /* of files, where there is something to look at */
+    bool is_looking;         /* at files, in the loop; nobody else ends the job meanwhile */
+    int keeper;              /* keeps the workspace until that is done, or -1 */
+    int64_t ended_us;
     enum approval approval;
     bool is_calling; /* the callback that asks has not returned */
     struct event *on_timeout;
@@ -83,11 +89,14 @@ struct gb_job {
 /* Send a job down the road (road.c). Never calls its callbacks. */
 void road_begin(struct gb_job *job, const char *text);
 
+/* The engine is being freed: say in its result what became of a job that looks at files. */
+void road_abandon(struct gb_job *job);
+
 /* A person's answer, as gb_approve() has it. Returns 0, or -1 when none is waited for. */
 int road_approve(struct gb_job *job, int yes, const char *reason);
 
 /* What settings ask of a backend. */
-struct run_order order_of(const struct settings *s);
+struct run_order order_of(const struct settings *s, struct mounts *mounts);
 
 /* Hand over the result and free the job. */
 void job_deliver(struct gb_job *job);

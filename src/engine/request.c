@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
+#include "engine/mounts.h"
 #include "python/names.h"
 
 /* ---- one reader a key ---- */
@@ -191,6 +192,12 @@ static void add_tools(struct request *r, json_t *rules)
     json_object_set_new(r->program, "tools", toolset_program(r->tools));
 }
 
+static int take_files(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    (void)key;
+    return files_read(value, &r->files, err);
+}
+
 static const struct {
     const char *key;
     int (*take)(struct request *r, const char *key, json_t *value, struct gb_err *err);
@@ -207,7 +214,27 @@ static const struct {
     { "stdin", take_stdin },
     { "stdin_base64", take_stdin_base64 },
     { "tools", take_tools },
+    { "files", take_files },
 };
+
+static int take_mounts(struct request *r, const struct config *config, const json_t *value,
+                       struct gb_err *err)
+{
+    r->mounts = mounts_unref(r->mounts);
+    return mounts_request(config, value, &r->mounts, err);
+}
+
+/* They are the program's first use of its disk. */
+static int check_room(const struct request *r, struct gb_err *err)
+{
+    char limit[32];
+
+    if (r->files.bytes <= r->settings.disk_bytes)
+        return 0;
+    settings_limit_text(&r->settings, "disk", limit, sizeof(limit));
+    return gb_fail(err, GB_E_LIMIT, 0, "files: %zu bytes are more than the disk limit of %s",
+                   r->files.bytes, limit);
+}
 
 static int take_key(struct request *r, const struct config *config,
                     const struct settings *configured, const char *key, json_t *value,
@@ -222,6 +249,8 @@ static int take_key(struct request *r, const struct config *config,
         n = policy_say(&r->lists, key, value, err);
     if (n != 0)
         return n < 0 ? -1 : 0;
+    if (strcmp(key, "mounts") == 0)
+        return take_mounts(r, config, value, err);
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (strcmp(keys[i].key, key) == 0)
             return keys[i].take(r, key, value, err);
@@ -255,7 +284,7 @@ static int take_keys(struct request *r, const struct config *config, struct gb_e
         return -1;
     add_tools(r, rules);
     json_object_set_new(r->program, "check", rules);
-    return 0;
+    return check_room(r, err);
 }
 
 int request_read(const struct config *config, const char *text, struct request *ret,
@@ -266,6 +295,7 @@ int request_read(const struct config *config, const char *text, struct request *
     *ret = (struct request){ .settings = config->settings, .bad_byte = -1 };
     ret->program = json_object();
     ret->tools = toolset_ref(config->tools);
+    ret->mounts = mounts_ref(config->mounts);
     ret->json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     if (!ret->json)
         return gb_fail(err, GB_E_INVALID, 0, "the request is not JSON: %s (line %d, column %d)",
@@ -284,6 +314,8 @@ void request_done(struct request *r)
 {
     policy_done(&r->lists);
     toolset_unref(r->tools);
+    files_done(&r->files);
+    (void)mounts_unref(r->mounts);
     json_decref(r->program);
     json_decref(r->json);
     free(r->stdin_data);

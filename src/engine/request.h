@@ -3,6 +3,7 @@
 #include <jansson.h>
 
 #include "engine/config.h"
+#include "engine/files.h"
 
 enum {
     CODE_MAX = 1 << 20,
@@ -19,7 +20,9 @@ struct request {
     struct toolset *tools;     /* those that its program may call, as they are now; or NULL */
     char *stdin_data;
     size_t stdin_bytes;
-    int64_t bad_byte; /* of the code, if it is not UTF-8; else -1 */
+    int64_t bad_byte;           /* of the code, if it is not UTF-8; else -1 */
+    struct mounts *mounts;      /* what it sees of the host, or NULL */
+    struct request_files files; /* to be in its workspace */
 };
 
 /* Read one request. On failure *ret still holds what was understood (its id, say). */

@@ -366,6 +366,12 @@ void result_where(struct gb_job *job, enum plan_level level, const char *const *
     set(job, "isolation", json_pack("{s:s,s:o}", "level", plan_level_name(level), "layers", list));
 }
 
+void result_collected(struct gb_job *job)
+{
+    json_object_set_new(json_object_get(job->result, "timings"), "collect_ms",
+                        ms((double)(clock_us() - job->ended_us)));
+}
+
 void result_collect(struct gb_job *job, const struct run_outcome *o)
 {
     static void (*const by_end[])(struct gb_job *, const struct run_outcome *) = {
@@ -375,6 +381,7 @@ void result_collect(struct gb_job *job, const struct run_outcome *o)
     bool is_unbegun = o->started_us != 0 && !o->has_begun && o->end != RUN_ANSWERED &&
                       o->end != RUN_FAILED && job->stopped != STOP_CANCEL;
 
+    job->ended_us = o->ended_us;
     job->has_begun = o->started_us != 0 && o->has_begun && !o->is_verdict;
     collect_output(job);
     if (job->stopped == STOP_REJECTED)

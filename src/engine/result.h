@@ -23,5 +23,8 @@ char *result_failed_text(const struct gb_err *err);
 /* It was refused before it ran: one more finding, an error that has no place in the code. */
 void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy);
 
+/* The last of its files was collected, now. */
+void result_collected(struct gb_job *job);
+
 /* It ran, and this is what became of it. */
 void result_collect(struct gb_job *job, const struct run_outcome *o);

@@ -16,7 +16,9 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
+#include "base/walk.h"
 #include "engine/audit.h"
+#include "engine/capture.h"
 #include "engine/job.h"
 #include "engine/outputs.h"
 #include "engine/result.h"
@@ -123,6 +125,111 @@ static const char *on_word(void *data, enum run_word word, const json_t *json)
     return calls_word(data, word, json);
 }
 
+/* ---- files: what was there before, and what is there in the end ---- */
+
+static bool wants_files(const struct gb_job *job)
+{
+    return !job->request.is_check && job->request.settings.capture != CAPTURE_OFF;
+}
+
+static struct capture *capture_of(const struct gb_job *job)
+{
+    struct capture_spec spec = { .base = job->engine->base,
+                                 .settings = &job->request.settings,
+                                 .mounts = job->request.mounts,
+                                 .out = job->engine->out };
+
+    return capture_new(&spec);
+}
+
+static void cancel_unbegun(struct gb_job *job)
+{
+    struct run_outcome none = { .end = RUN_KILLED, .workspace = -1, .keeper = -1 };
+
+    result_collect(job, &none);
+}
+
+static void on_looked(void *data)
+{
+    struct gb_job *job = data;
+
+    job->is_looking = false;
+    if (job->stopped == STOP_NONE) {
+        resume(job);
+        return;
+    }
+    cancel_unbegun(job);
+    job_deliver(job);
+}
+
+/* A mount that may be written to is looked at first: only so can be told what changed. */
+static enum verdict stage_look(struct gb_job *job)
+{
+    struct gb_err err;
+
+    if (!wants_files(job) || !mounts_any_rw(job->request.mounts))
+        return PASS;
+    job->capture = capture_of(job);
+    if (!job->capture) {
+        gb_err_set(&err, GB_E_SYSTEM, 0, "memory ran out");
+        result_failed(job, &err);
+        return ENDED;
+    }
+    job->is_looking = true;
+    if (!capture_before(job->capture, on_looked, job))
+        return WAIT;
+    job->is_looking = false;
+    return PASS;
+}
+
+static void on_collected(void *data)
+{
+    struct gb_job *job = data;
+
+    job->is_looking = false;
+    capture_tell(job->capture, job->result);
+    result_collected(job);
+    job_deliver(job);
+}
+
+void road_abandon(struct gb_job *job)
+{
+    if (!job->is_looking)
+        return;
+    if (job->ended_us == 0)
+        cancel_unbegun(job);
+    else
+        json_object_set_new(job->result, "files_omitted",
+                            json_pack("{s:i,s:b,s:s}", "count", 0, "is_exact", 0, "reason",
+                                      "the engine was freed while it looked at files"));
+}
+
+/* True when there is nothing more to wait for. A program that left nothing, as most do, costs next
+ * to nothing here. */
+static bool collect_files(struct gb_job *job, const struct run_outcome *o)
+{
+    const struct request_files *files = &job->request.files;
+    auto_close int workspace = o->workspace, keeper = o->keeper;
+
+    if (!wants_files(job) || !job->has_begun || job->engine->freeing ||
+        (!job->capture && files->n == 0 && workspace >= 0 && dir_is_empty(workspace)))
+        return true;
+    if (!job->capture)
+        job->capture = capture_of(job);
+    if (!job->capture)
+        return true;
+    job->is_looking = true;
+    if (capture_after(job->capture, take_fd(&workspace), files->list, files->n, on_collected,
+                      job)) {
+        job->is_looking = false;
+        capture_tell(job->capture, job->result);
+        result_collected(job);
+        return true;
+    }
+    job->keeper = take_fd(&keeper);
+    return false;
+}
+
 static void on_done(void *data, const struct run_outcome *outcome)
 {
     struct gb_job *job = data;
@@ -130,7 +237,8 @@ static void on_done(void *data, const struct run_outcome *outcome)
     job->run = NULL;
     calls_end(job);
     result_collect(job, outcome);
-    job_deliver(job);
+    if (collect_files(job, outcome))
+        job_deliver(job);
 }
 
 static void on_timeout(evutil_socket_t fd, short what, void *data)
@@ -155,7 +263,7 @@ static int isolation_of(const struct settings *s)
     return levels[s->isolation];
 }
 
-struct run_order order_of(const struct settings *s)
+struct run_order order_of(const struct settings *s, struct mounts *mounts)
 {
     enum {
         INODES = 32 << 10
@@ -164,6 +272,7 @@ struct run_order order_of(const struct settings *s)
     return (struct run_order){ .isolation = isolation_of(s),
                                .timeout_ms = s->timeout_ms,
                                .host_network = s->network == NETWORK_HOST,
+                               .mounts = mounts,
                                .limits = { .memory_bytes = s->memory_bytes,
                                            .disk_bytes = s->disk_bytes,
                                            .inodes = INODES,
@@ -174,7 +283,7 @@ struct run_order order_of(const struct settings *s)
 
 static enum verdict begin(struct gb_job *job)
 {
-    struct run_order order = order_of(&job->request.settings);
+    struct run_order order = order_of(&job->request.settings, job->request.mounts);
     struct run_events events = { .data = job,
                                  .started = on_started,
                                  .checked = on_checked,
@@ -192,6 +301,8 @@ static enum verdict begin(struct gb_job *job)
     order.stdin_data = job->request.stdin_data;
     order.stdin_bytes = job->request.stdin_bytes;
     order.hold = job->is_held;
+    order.files = job->request.files.list;
+    order.n_files = job->request.files.n;
     job->on_timeout = evtimer_new(job->engine->base, on_timeout, job);
     if (job->on_timeout) {
         arm(job, BOX_WAIT_MS);
@@ -455,8 +566,8 @@ static void end_early(struct gb_job *job)
 /* On from where it waited. */
 static void resume(struct gb_job *job)
 {
-    static enum verdict (*const stages[])(struct gb_job *) = { stage_check, stage_review,
-                                                               stage_approve, stage_run };
+    static enum verdict (*const stages[])(
+        struct gb_job *) = { stage_look, stage_check, stage_review, stage_approve, stage_run };
     enum verdict v = PASS;
 
     while (v == PASS && job->stage < ARRAY_LEN(stages) && job->stopped == STOP_NONE)

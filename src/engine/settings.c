@@ -35,6 +35,7 @@ static const char *const patterns[] = { "off", "warn", "block", NULL };
 static const char *const approvals[] = { "never", "ask", "always", NULL };
 static const char *const networks[] = { "host", "none", NULL };
 static const char *const backends[] = { "local", NULL };
+static const char *const captures[] = { "inline", "list", "off", NULL };
 
 #define AT(field) offsetof(struct settings, field)
 static const uint64_t day_ms = 86400000, tib = (uint64_t)1 << 40;
@@ -55,6 +56,13 @@ static const struct setting table[] = {
     { "approve", "approve", false, KIND_CHOICE, AT(approve), 0, 0, approvals },
     { "network", "network", false, KIND_CHOICE, AT(network), 0, 0, networks },
     { "backend", "backend", false, KIND_CHOICE, AT(backend), 0, 0, backends },
+    { "capture", "capture", false, KIND_CHOICE, AT(capture), 0, 0, captures },
+    { "capture_file", "capture_file", true, KIND_SIZE, AT(capture_file_bytes), 0, 1 << 30, NULL },
+    { "capture_mount", "capture_mount", true, KIND_SIZE, AT(capture_mount_bytes), 0, 1 << 30,
+      NULL },
+    { "capture_total", "capture_total", true, KIND_SIZE, AT(capture_total_bytes), 0, 1 << 30,
+      NULL },
+    { "capture_files", "capture_files", true, KIND_COUNT, AT(capture_files), 0, 100000, NULL },
 };
 
 struct settings settings_default(void)
@@ -73,6 +81,11 @@ struct settings settings_default(void)
         .patterns = PATTERNS_DEFAULT,
         .approve = APPROVE_DEFAULT,
         .network = NETWORK_NONE,
+        .capture = CAPTURE_LIST,
+        .capture_file_bytes = 10 << 20,
+        .capture_mount_bytes = 32 << 20,
+        .capture_total_bytes = 32 << 20,
+        .capture_files = 1000,
     };
 }
 
@@ -286,6 +299,8 @@ static bool is_tighter(const struct setting *t, uint64_t want, uint64_t have)
 {
     if (t->choices == isolations && have == ISOLATE_AUTO)
         return want >= ISOLATE_LANDLOCK; /* auto is whatever the kernel holds */
+    if (t->choices == captures)
+        return true; /* what it may take of the program's own files has limits of its own */
     if (t->kind == KIND_CHOICE)
         return want >= have;
     return want <= have || (have == 0 && t->offset == AT(cpu_ms));

@@ -40,6 +40,12 @@ enum network_choice {
     NETWORK_NONE
 };
 
+enum capture_choice {
+    CAPTURE_INLINE, /* what is in the files comes with the result */
+    CAPTURE_LIST,
+    CAPTURE_OFF
+};
+
 /* All of one type, so that the table can address them. */
 struct settings {
     uint64_t timeout_ms;
@@ -57,6 +63,11 @@ struct settings {
     uint64_t approve;
     uint64_t network;
     uint64_t backend;
+    uint64_t capture;
+    uint64_t capture_file_bytes;
+    uint64_t capture_mount_bytes;
+    uint64_t capture_total_bytes;
+    uint64_t capture_files;
 };
 
 /* The defaults of the contract. */

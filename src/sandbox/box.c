@@ -39,7 +39,9 @@
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/idmap.h"
 #include "sandbox/landlock.h"
+#include "sandbox/mounts.h"
 #include "sandbox/seal.h"
 
 static void tell_failed(int ctl, const struct gb_err *err)
@@ -62,8 +64,9 @@ static int64_t cpu_us(void)
 void box_ready(int ctl)
 {
     struct box_event event = { .kind = BOX_READY, .cpu_us = cpu_us() };
+    auto_close int workspace = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    (void)fd_send(ctl, &event, sizeof(event), NULL, 0);
+    (void)fd_send(ctl, &event, sizeof(event), &workspace, workspace >= 0 ? 1 : 0);
     (void)close(ctl);
 }
 
@@ -197,20 +200,30 @@ static int before_guest(const struct box_spec *spec, struct gb_err *err)
     return landlock_scope_signals(err);
 }
 
-static void become_init(const struct box_spec *spec, int ready, pid_t guest, struct gb_err *err)
+static void become_init(const struct box_spec *spec, const struct idmap_mounts *mounts, int ready,
+                        pid_t guest, struct gb_err *err)
 {
-    int numbers[] = { spec->fds.ctl, spec->fds.plan, ready, guest };
-    char text[ARRAY_LEN(numbers)][16];
-    const char *argv[] = { "glovebox-init", text[0], text[1], text[2], text[3], NULL };
+    enum {
+        FIXED = 4,
+        MAX = FIXED + MOUNTS_MAX
+    };
+    int numbers[MAX] = { guest, spec->fds.ctl, spec->fds.plan, ready };
+    const char *argv[MAX + 2] = { "glovebox-init" };
     const char *env[] = { NULL };
+    char text[MAX][16];
+    size_t n = FIXED;
 
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+    for (size_t i = 0; i < mounts->n && n < MAX; i++)
+        numbers[n++] = mounts->fds[i];
+    for (size_t i = 0; i < n; i++) {
         (void)snprintf(text[i], sizeof(text[i]), "%d", numbers[i]);
+        argv[i + 1] = text[i];
+    }
     if (spec->plan->level == LEVEL_NAMESPACES && keep_capabilities(err) < 0)
         return;
     if (close_between(3, ~0u, CLOSE_RANGE_CLOEXEC, err) < 0)
         return;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 1; i < n; i++)
         (void)fcntl(numbers[i], F_SETFD, 0);
     (void)syscall(SYS_execveat, spec->fds.init, "", argv, env, AT_EMPTY_PATH);
     gb_err_set(err, GB_E_SYSTEM, errno, "executing glovebox-init");
@@ -226,6 +239,7 @@ struct entry {
     const struct box_spec *spec;
     int go[2];    /* a byte comes when the ids are mapped */
     int ready[2]; /* and one when the box is built */
+    const struct idmap_mounts *mounts;
 };
 
 /* In the zygote's memory, on a lower part of its stack, while it stands still. Whatever this
@@ -249,7 +263,7 @@ static int enter(void *data)
         if (guest < 0)
             gb_err_set(&err, GB_E_SYSTEM, errno, "forking the guest");
         else
-            become_init(e->spec, e->ready[1], guest, &err);
+            become_init(e->spec, e->mounts, e->ready[1], guest, &err);
     }
     tell_failed(e->spec->fds.ctl, &err);
     _exit(1);
@@ -313,7 +327,8 @@ static int start(pid_t pid, const struct plan *plan, int go, struct gb_err *err)
     return 0;
 }
 
-int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err)
+static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts, pid_t *ret_pid,
+                 int *ret_pidfd, struct gb_err *err)
 {
     /* clone, not clone3: containers hide the latter, since a filter cannot see its flags. */
     unsigned long flags = CLONE_VM | CLONE_PARENT | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD |
@@ -323,8 +338,6 @@ int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struc
     int go[2], ready[2], r;
     pid_t pid, inside = 1; /* the word: not zero until the kernel says so */
 
-    *ret_pid = 0;
-    *ret_pidfd = -1;
     if (getrlimit(RLIMIT_STACK, &stack_limit) < 0 || stack_limit.rlim_cur < STACK)
         return gb_fail(err, GB_E_SYSTEM, 0, "a box needs a stack of a mebibyte (ulimit -s)");
     if (pipe2(go, O_CLOEXEC) < 0)
@@ -338,7 +351,8 @@ int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struc
 
     struct entry entry = { .spec = spec,
                            .go = { go_read, go_write },
-                           .ready = { ready_read, ready_write } };
+                           .ready = { ready_read, ready_write },
+                           .mounts = mounts };
     char *stack = (char *)__builtin_frame_address(0) - ROOM;
 
     pid = clone(enter, stack - (uintptr_t)stack % 16, (int)flags, &entry, &pidfd, NULL, &inside);
@@ -350,5 +364,19 @@ int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struc
     if (r < 0)
         (void)close(take_fd(&go_write)); /* ends the box */
     stand_still(&inside, *ret_pidfd);
+    return r;
+}
+
+int box_spawn(const struct box_spec *spec, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err)
+{
+    struct idmap_mounts mounts;
+    int r;
+
+    *ret_pid = 0;
+    *ret_pidfd = -1;
+    if (idmap_open(spec->plan, &mounts, err) < 0)
+        return -1;
+    r = spawn(spec, &mounts, ret_pid, ret_pidfd, err);
+    idmap_close(&mounts);
     return r;
 }

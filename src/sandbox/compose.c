@@ -117,14 +117,19 @@ static void add_op(struct builder *b, struct plan_op op)
         p->ops[p->n_ops++] = op;
 }
 
-static void add_rule(struct builder *b, const char *path, uint64_t access)
+static void add_any_rule(struct builder *b, struct plan_rule rule)
 {
     struct plan *p = &b->c->plan;
 
     if (p->n_rules == PLAN_RULES_MAX)
         b->bad = true;
     else
-        p->rules[p->n_rules++] = (struct plan_rule){ path, access };
+        p->rules[p->n_rules++] = rule;
+}
+
+static void add_rule(struct builder *b, const char *path, uint64_t access)
+{
+    add_any_rule(b, (struct plan_rule){ path, access, false });
 }
 
 static void add_rlimit(struct builder *b, int resource, uint64_t value)
@@ -171,20 +176,61 @@ static void add_bind(struct builder *b, const char *path)
         add_op(b, (struct plan_op){ OP_BIND, true, path, path + 1 });
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-    size_t n = strlen(dir);
-
-    return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
-
 /* Already there through a system directory or an earlier path? */
 static bool is_covered(const struct plan *p, const char *path)
 {
     for (size_t i = 0; i < p->n_ops; i++)
-        if (p->ops[i].kind == OP_BIND && is_below(path + 1, p->ops[i].target))
+        if (p->ops[i].kind == OP_BIND && path_is_below(path + 1, p->ops[i].target))
             return true;
     return false;
+}
+
+static void add_mounts(struct builder *b, const struct mounts *mounts)
+{
+    for (size_t i = 0; mounts && i < mounts->n; i++) {
+        const struct mount *m = &mounts->list[i];
+        add_op(b, (struct plan_op){ m->is_rw ? OP_MOUNT_RW : OP_MOUNT_RO, false,
+                                    keep(b, "%s", m->host),
+                                    keep(b, "%s/%s", BOX_MOUNTS + 1, m->name) });
+    }
+}
+
+/* What runs outside any box must not be changed from inside of one: the interpreter, and what it
+ * imports there. */
+static int check_mount(const struct plan_wish *wish, const struct mount *m, struct gb_err *err)
+{
+    char target[PATH_MAX];
+
+    (void)snprintf(target, sizeof(target), BOX_MOUNTS "/%s", m->name);
+    for (size_t i = 0; i < wish->n_visible; i++) {
+        const char *path = wish->visible[i];
+
+        if (m->is_rw && (path_is_below(path, m->host) || path_is_below(m->host, path))) {
+            (void)gb_fail(err, GB_E_INVALID, 0,
+                          "mount %s: rw would let the program change %s, which its interpreter "
+                          "imports outside the box",
+                          m->name, path);
+            return gb_fail_hint(err, "mount it ro, or mount a directory that has no part of the "
+                                     "interpreter in it");
+        }
+        if (wish->level == LEVEL_NAMESPACES && path_is_below(path, target))
+            return gb_fail(err, GB_E_INVALID, 0, "mount %s: it would hide the interpreter's %s",
+                           m->name, path);
+    }
+    return 0;
+}
+
+static int check_mounts(const struct plan_wish *wish, const struct plan *p, struct gb_err *err)
+{
+    for (size_t i = 0; wish->mounts && i < wish->mounts->n; i++)
+        if (check_mount(wish, &wish->mounts->list[i], err) < 0)
+            return -1;
+    if (wish->level == LEVEL_NAMESPACES || !p->change_ids || !mounts_any_rw(wish->mounts))
+        return 0;
+    (void)gb_fail(err, GB_E_INVALID, 0, "a mount cannot be rw at isolation '%s' for root",
+                  plan_level_name(wish->level));
+    return gb_fail_hint(err, "the program runs as a user that owns nothing: use --isolation "
+                             "namespaces, or run glovebox as the directory's owner");
 }
 
 static void compose_root(struct builder *b, const struct plan_wish *wish)
@@ -210,6 +256,7 @@ static void compose_root(struct builder *b, const struct plan_wish *wish)
             add_op(b,
                    (struct plan_op){ OP_BIND, true, keep(b, "%s", path), keep(b, "%s", path + 1) });
     }
+    add_mounts(b, wish->mounts);
 }
 
 /* Landlock says the same as the mounts do, a second time and by other means. With a private root
@@ -249,6 +296,12 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
         add_rule(b, "/dev/pts", landlock_device_access());
     } else {
         add_rule(b, keep(b, "%s", base), landlock_write_access());
+    }
+    for (size_t i = 0; wish->mounts && i < wish->mounts->n; i++) {
+        const struct mount *m = &wish->mounts->list[i];
+        const char *path = rooted ? keep(b, BOX_MOUNTS "/%s", m->name) : keep(b, "%s", m->host);
+        uint64_t access = m->is_rw ? landlock_write_access() : landlock_read_access();
+        add_any_rule(b, (struct plan_rule){ path, access, true });
     }
 }
 
@@ -324,6 +377,8 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
         .level = wish->level, .hostname = "glovebox", .workdir = BOX_WORKSPACE, .scratch = ""
     };
     compose_ids(p);
+    if (check_mounts(wish, p, err) < 0)
+        return -1;
     if (wish->level == LEVEL_NAMESPACES) {
         p->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
         p->namespaces |= wish->host_network ? 0 : CLONE_NEWNET;
@@ -336,8 +391,11 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
         compose_landlock(&b, wish);
     if (wish->level > LEVEL_NONE)
         compose_limits(&b, &wish->limits);
-    const struct seccomp_filter *filter = seccomp_filter_for(&(struct seccomp_wish){
-        .level = wish->level, .host_network = wish->host_network, .same_user = !p->change_ids });
+    const struct seccomp_filter *filter =
+        seccomp_filter_for(&(struct seccomp_wish){ .level = wish->level,
+                                                   .host_network = wish->host_network,
+                                                   .same_user = !p->change_ids,
+                                                   .writes_host = mounts_any_rw(wish->mounts) });
     if (!filter && wish->level >= LEVEL_LANDLOCK) {
         composed_done(ret);
         return gb_fail(err, GB_E_NO_ISOLATION, 0, "this build has no seccomp filter for the box");

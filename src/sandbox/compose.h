@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sandbox/mounts.h"
 #include "sandbox/plan.h"
 
 struct plan_limits {
@@ -22,6 +23,7 @@ struct plan_wish {
     const char *scratch;        /* for levels without a private root */
     const char *const *visible; /* what the interpreter needs to see: absolute paths */
     size_t n_visible;
+    const struct mounts *mounts; /* directories for the program, or NULL */
 };
 
 /* A composed plan and the memory that its strings live in. */
@@ -38,6 +40,7 @@ void composed_done(struct composed *c);
 #define BOX_WORKSPACE "/workspace"
 #define BOX_HOME      "/home/box"
 #define BOX_TMP       "/tmp"
+#define BOX_MOUNTS    "/mnt"
 
 /* Compose the plan. Asks the host only what exists; changes nothing. */
 int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *err) gb_nodiscard;

@@ -2,10 +2,11 @@
  * The first process of a box: a program of its own, small and static, so that starting and ending
  * it costs next to nothing and nothing of the interpreter or of the engine is in its memory.
  *
- *   glovebox-init CTL PLAN READY GUEST
+ *   glovebox-init GUEST CTL PLAN READY [MOUNT...]
  *
  * It is executed by box.c in the new namespaces, with the guest already forked: a copy of the warm
- * interpreter that waits for a byte on READY while the box is built around both of them.
+ * interpreter that waits for a byte on READY while the box is built around both of them. MOUNT are
+ * directories that only the host's root could open (idmap.h).
  *
  * The order of steps is the security argument:
  *   1. open the pieces of the host          as the engine's user
@@ -41,6 +42,7 @@
 #include "base/fd.h"
 #include "base/own.h"
 #include "sandbox/box.h"
+#include "sandbox/mounts.h"
 #include "sandbox/root.h"
 #include "sandbox/seal.h"
 
@@ -77,11 +79,12 @@ static int bound_buffers(struct gb_err *err)
     return 0;
 }
 
-static int setup_namespaces(const struct plan *plan, int ready, struct gb_err *err)
+static int setup_namespaces(const struct plan *plan, const int *mounts, size_t n_mounts, int ready,
+                            struct gb_err *err)
 {
     struct root_sources sources;
 
-    if (root_open_sources(plan, &sources, err) < 0 || seal_ids(plan, err) < 0 ||
+    if (root_open_sources(plan, mounts, n_mounts, &sources, err) < 0 || seal_ids(plan, err) < 0 ||
         root_enter(plan, &sources, err) < 0)
         return -1;
     beckon(ready); /* it seals itself while we go on */
@@ -111,10 +114,11 @@ static int setup_scratch(const struct plan *plan, struct gb_err *err)
     return 0;
 }
 
-static int setup(const struct plan *plan, int ready, struct gb_err *err)
+static int setup(const struct plan *plan, const int *mounts, size_t n_mounts, int ready,
+                 struct gb_err *err)
 {
     if (plan->level == LEVEL_NAMESPACES)
-        return setup_namespaces(plan, ready, err);
+        return setup_namespaces(plan, mounts, n_mounts, ready, err);
     if (setup_scratch(plan, err) < 0)
         return -1;
     beckon(ready);
@@ -264,6 +268,12 @@ static _Noreturn void init_end(const struct init *in, struct box_event *event)
     if (in->plan->level < LEVEL_NAMESPACES) /* in a namespace the kernel reaps what we leave */
         kill_tree(in);
     if (in->scratch >= 0) {
+        struct box_order order;
+
+        /* The engine looks at what is in it first, and closes the socket when it has; so does its
+         * death. */
+        while (fd_recv(in->ctl, &order, sizeof(order), NULL, NULL) > 0)
+            ;
         fd_empty_dir(in->scratch);
         (void)rmdir(in->plan->scratch);
     }
@@ -456,23 +466,26 @@ int main(int argc, char **argv)
     static struct plan plan;
     struct init in = { .plan = &plan, .proc = -1, .scratch = -1 };
     struct box_event event = { .kind = BOX_FAILED };
-    int ready, signals;
+    int numbers[3 + MOUNTS_MAX];
+    size_t n = 0;
+    int signals;
 
-    if (argc != 5)
+    if (argc < 5 || argc > 5 + MOUNTS_MAX)
         return 2;
+    for (int i = 2; i < argc; i++)
+        numbers[n++] = (int)strtol(argv[i], NULL, 10);
     (void)prctl(PR_SET_NAME, "glovebox-init", 0, 0, 0);
     /* order: before the guest is let go, so that it never sees our memory or descriptors through
      * /proc, whoever it may be; and before the filter, which forbids it. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    in.ctl = (int)strtol(argv[1], NULL, 10);
-    ready = (int)strtol(argv[3], NULL, 10);
-    in.guest = (pid_t)strtol(argv[4], NULL, 10);
+    in.guest = (pid_t)strtol(argv[1], NULL, 10);
+    in.ctl = numbers[0];
     detach_streams();
-    if (read_plan((int)strtol(argv[2], NULL, 10), &plan, &event.err) < 0 ||
-        setup(&plan, ready, &event.err) < 0 || open_eyes(&in, &signals, &event.err) < 0 ||
-        seal_init(&plan, &event.err) < 0)
+    if (read_plan(numbers[1], &plan, &event.err) < 0 ||
+        setup(&plan, numbers + 3, n - 3, numbers[2], &event.err) < 0 ||
+        open_eyes(&in, &signals, &event.err) < 0 || seal_init(&plan, &event.err) < 0)
         init_fail(&in, &event);
-    beckon(ready);
-    (void)close(ready);
+    beckon(numbers[2]);
+    (void)close(numbers[2]);
     init_loop(&in, signals);
 }

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/own.h"
 
 /* Debian 12's headers know ABI 2; the kernel's numbers are stable, so they are written out. */
@@ -114,9 +115,17 @@ static int ruleset_enter(int ruleset, struct gb_err *err)
 static int rule_add(int ruleset, const struct plan *plan, const struct plan_rule *rule,
                     struct gb_err *err)
 {
-    auto_close int fd = open(rule->path, O_PATH | O_CLOEXEC);
+    auto_close int fd =
+        rule->is_mount ? fd_open_plain_dir(rule->path) : open(rule->path, O_PATH | O_CLOEXEC);
     struct stat st;
 
+    if (fd < 0 && rule->is_mount) {
+        (void)gb_fail(err, GB_E_SYSTEM, -fd, "opening the mount %s", rule->path);
+        if (plan->change_ids)
+            gb_err_hint(err, "without namespaces root's programs run as a user that owns nothing: "
+                             "everybody must be able to enter it");
+        return -1;
+    }
     if (fd < 0 && errno == ENOENT)
         return 0; /* nothing there, nothing to allow */
     if (fd < 0 || fstat(fd, &st) < 0)

@@ -6,7 +6,7 @@
 
 /* Changed whenever the layout below changes: a library and an interpreter extension that were not
  * built together must not understand each other by accident. */
-static const uint32_t plan_magic = 0x47425033;
+static const uint32_t plan_magic = 0x47425034;
 
 const char *plan_level_name(enum plan_level level)
 {
@@ -124,6 +124,7 @@ static void plan_visit(struct visitor *v, struct plan *p)
     visit_count(v, &p->n_rules, PLAN_RULES_MAX);
     for (size_t i = 0; i < p->n_rules; i++) {
         visit(v, p->rules[i].access);
+        visit(v, p->rules[i].is_mount);
         visit_string(v, &p->rules[i].path);
     }
     visit_blob(v, &p->seccomp, &p->seccomp_bytes);

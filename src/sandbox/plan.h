@@ -29,15 +29,17 @@ enum plan_level {
 const char *plan_level_name(enum plan_level level);
 
 /* What makes the private root. Targets are relative to it. */
-#define PLAN_OP_MAP(X)                                                      \
-    X(DIR, "dir")         /* a directory                                 */ \
-    X(FILE, "file")       /* a file whose content is `source`            */ \
-    X(SYMLINK, "symlink") /* a link that says `source`                   */ \
-    X(BIND, "bind")       /* the host's `source`, read-only              */ \
-    X(DEVICE, "device")   /* the host's device node `source`             */ \
-    X(OWN, "writable")    /* a writable directory on the box's own tmpfs */ \
-    X(PROC, "proc")       /* a proc of the box's own pid namespace       */ \
-    X(PTS, "pts")         /* terminals of the box's own                  */
+#define PLAN_OP_MAP(X)                                                        \
+    X(DIR, "dir")           /* a directory                                 */ \
+    X(FILE, "file")         /* a file whose content is `source`            */ \
+    X(SYMLINK, "symlink")   /* a link that says `source`                   */ \
+    X(BIND, "bind")         /* the host's `source`, read-only              */ \
+    X(MOUNT_RO, "mount ro") /* a directory that was asked for, read-only */   \
+    X(MOUNT_RW, "mount rw") /* the same, to be written to                */   \
+    X(DEVICE, "device")     /* the host's device node `source`             */ \
+    X(OWN, "writable")      /* a writable directory on the box's own tmpfs */ \
+    X(PROC, "proc")         /* a proc of the box's own pid namespace       */ \
+    X(PTS, "pts")           /* terminals of the box's own                  */
 
 enum plan_op_kind {
 #define X(sym, name) OP_##sym,
@@ -56,6 +58,7 @@ struct plan_op {
 struct plan_rule {
     const char *path;
     uint64_t access;
+    bool is_mount; /* it must be there, and no link may lie in its path */
 };
 
 struct plan_rlimit {
@@ -102,6 +105,11 @@ struct plan {
     const void *seccomp; /* struct sock_filter[], as many bytes as seccomp_bytes */
     size_t seccomp_bytes;
 };
+
+static inline bool plan_op_is_mount(const struct plan_op *op)
+{
+    return op->kind == OP_MOUNT_RO || op->kind == OP_MOUNT_RW;
+}
 
 /* Does the guest run as the very user that the kernel counts the engine's other processes for? */
 static inline bool plan_shares_user(const struct plan *plan)

@@ -4,7 +4,8 @@
  * One tmpfs, size-limited, is the whole file system of the box. Its root is made read-only at the
  * end; the directories that the guest may write (OP_OWN) are mounted onto themselves before that,
  * so they stay writable and share the one size limit. Pieces of the host are detached copies
- * (open_tree) made read-only before they are attached: at no time is there a writable view.
+ * (open_tree) made read-only before they are attached: at no time is there a writable view, but of
+ * what was asked for as writable (OP_MOUNT_RW).
  *
  * The sources are opened first, as the engine's own user and before the new root covers anything:
  * an interpreter may live below a directory that only that user can enter, or below /tmp.
@@ -62,18 +63,42 @@ static int source_open(const struct plan_op *op, struct gb_err *err)
     return take_fd(&fd);
 }
 
-int root_open_sources(const struct plan *plan, struct root_sources *ret, struct gb_err *err)
+/* What was asked for by name: it must be there, and no link may lie in its path, which was resolved
+ * when it was asked for. */
+static int mount_open(const struct plan_op *op, struct gb_err *err)
 {
+    uint64_t set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    auto_close int dir = fd_open_plain_dir(op->source), fd = -1;
+
+    if (dir < 0) {
+        (void)gb_fail(err, GB_E_SYSTEM, -dir, "opening the mount %s", op->source);
+        return gb_fail_hint(err, "was it moved, or replaced by a link?");
+    }
+    fd = open_tree_(dir, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+    if (fd < 0 ||
+        mount_attr(fd, set | (op->kind == OP_MOUNT_RO ? MOUNT_ATTR_RDONLY : 0), AT_RECURSIVE) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "mounting %s", op->source);
+    return take_fd(&fd);
+}
+
+int root_open_sources(const struct plan *plan, const int *mounts, size_t n_mounts,
+                      struct root_sources *ret, struct gb_err *err)
+{
+    size_t used = 0;
+
     if (mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making the mounts private");
     for (size_t i = 0; i < plan->n_ops; i++) {
         const struct plan_op *op = &plan->ops[i];
 
         ret->fds[i] = -1;
-        if (op->kind != OP_BIND && op->kind != OP_DEVICE)
+        if (op->kind != OP_BIND && op->kind != OP_DEVICE && !plan_op_is_mount(op))
             continue;
         err->code = GB_OK;
-        ret->fds[i] = source_open(op, err);
+        if (!plan_op_is_mount(op))
+            ret->fds[i] = source_open(op, err);
+        else
+            ret->fds[i] = used < n_mounts ? mounts[used++] : mount_open(op, err);
         if (ret->fds[i] < 0 && err->code != GB_OK)
             return -1;
     }
@@ -204,6 +229,8 @@ static int op_do(int root, const struct plan_op *op, int source)
         return symlinkat(op->source, root, op->target) < 0 && errno != EEXIST ? -errno : 0;
     case OP_BIND:
     case OP_DEVICE:
+    case OP_MOUNT_RO:
+    case OP_MOUNT_RW:
         return do_bind(root, op, source);
     case OP_OWN:
         return do_own(root, op);

@@ -8,8 +8,10 @@ struct root_sources {
     int fds[PLAN_OPS_MAX];
 };
 
-int root_open_sources(const struct plan *plan, struct root_sources *ret,
-                      struct gb_err *err) gb_nodiscard;
+/* `mounts` are those of the plan's mounts that were opened already, in order, each consumed; others
+ * are opened here. */
+int root_open_sources(const struct plan *plan, const int *mounts, size_t n_mounts,
+                      struct root_sources *ret, struct gb_err *err) gb_nodiscard;
 
 /* Build the root and make it that of every process in this mount namespace. Consumes the sources.
  * The host's is still there, stacked on it: no path leads to it but "/..". */

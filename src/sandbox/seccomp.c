@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -32,12 +33,8 @@ static const int allowed[] = {
     /* files */
     SCMP_SYS(read),
     SCMP_SYS(write),
-    SCMP_SYS(open),
-    SCMP_SYS(openat),
-    SCMP_SYS(openat2),
     SCMP_SYS(close),
     SCMP_SYS(close_range),
-    SCMP_SYS(creat),
     SCMP_SYS(stat),
     SCMP_SYS(fstat),
     SCMP_SYS(lstat),
@@ -86,8 +83,6 @@ static const int allowed[] = {
     SCMP_SYS(symlinkat),
     SCMP_SYS(readlink),
     SCMP_SYS(readlinkat),
-    SCMP_SYS(mknod),
-    SCMP_SYS(mknodat),
     SCMP_SYS(umask),
     SCMP_SYS(statfs),
     SCMP_SYS(fstatfs),
@@ -252,10 +247,9 @@ static const int allowed[] = {
 /* Landlock does not look at these. They are for guests that own no file of the host: behind a
  * private root, or as a user that exists for the box alone. */
 static const int metadata[] = {
-    SCMP_SYS(chmod),        SCMP_SYS(fchmod),    SCMP_SYS(fchmodat),    SCMP_SYS(utime),
-    SCMP_SYS(utimes),       SCMP_SYS(futimesat), SCMP_SYS(utimensat),   SCMP_SYS(setxattr),
-    SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr),
-    SCMP_SYS(fremovexattr),
+    SCMP_SYS(utime),        SCMP_SYS(utimes),       SCMP_SYS(futimesat), SCMP_SYS(utimensat),
+    SCMP_SYS(setxattr),     SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr), SCMP_SYS(removexattr),
+    SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
 };
 
 /* Giving a file to nobody in particular changes its times, and anybody may do that to any file. */
@@ -502,12 +496,62 @@ static int add_sockets(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
     return e == 0 && n > 0 ? add_each(ctx, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls)) : e;
 }
 
+/* Say no, and not "what is that?", to a mode with either bit. */
+static int add_lending(scmp_filter_ctx ctx, int nr, unsigned arg)
+{
+    int e = 0;
+
+    for (uint64_t bit = S_ISGID; bit <= S_ISUID && e == 0; bit <<= 1) {
+        struct scmp_arg_cmp has = {
+            .arg = arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = bit, .datum_b = bit
+        };
+        e = add(ctx, SCMP_ACT_ERRNO(EPERM), nr, &has);
+    }
+    return e;
+}
+
+/* Calls that give a file its mode, and which argument that is. */
+static const struct {
+    int nr;
+    unsigned arg;
+    bool changes; /* one that is there already */
+} modes[] = {
+    { SCMP_SYS(open), 2, false },  { SCMP_SYS(openat), 3, false },  { SCMP_SYS(creat), 1, false },
+    { SCMP_SYS(mknod), 1, false }, { SCMP_SYS(mknodat), 2, false }, { SCMP_SYS(chmod), 1, true },
+    { SCMP_SYS(fchmod), 1, true }, { SCMP_SYS(fchmodat), 2, true },
+};
+
+/* Where files are made on the host, no file may be made set-uid or set-gid: who executes it there
+ * gets its owner's rights. openat2 has the mode in memory, where a filter cannot see it; without it
+ * programs fall back. */
+static int add_modes(scmp_filter_ctx ctx, const struct seccomp_wish *wish, uint32_t change)
+{
+    int e = wish->writes_host ? 0 : add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(openat2), NULL);
+
+    for (size_t i = 0; i < ARRAY_LEN(modes) && e == 0; i++) {
+        struct scmp_arg_cmp plain = { .arg = modes[i].arg,
+                                      .op = SCMP_CMP_MASKED_EQ,
+                                      .datum_a = S_ISUID | S_ISGID };
+        uint32_t action = modes[i].changes ? change : SCMP_ACT_ALLOW;
+
+        if (action == SCMP_ACT_ALLOW && wish->writes_host)
+            e = add(ctx, action, modes[i].nr, &plain);
+        else
+            e = add(ctx, action, modes[i].nr, NULL);
+        if (e == 0 && action == SCMP_ACT_ALLOW && wish->writes_host)
+            e = add_lending(ctx, modes[i].nr, modes[i].arg);
+    }
+    return e;
+}
+
 static int add_by_level(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
 {
     bool rooted = wish->level >= LEVEL_NAMESPACES;
     uint32_t change = rooted || !wish->same_user ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
     int e = add_each(ctx, change, metadata, ARRAY_LEN(metadata));
 
+    if (e == 0)
+        e = add_modes(ctx, wish, change);
     if (e == 0)
         e = add_each(ctx, rooted ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), ownership,
                      ARRAY_LEN(ownership));

@@ -441,7 +441,7 @@ def test_no_room_and_required(long_file, open_dir):
         assert result["error"]["type"] == "audit" and result["audit_error"]
         assert mark.exists() == ("started" in recorded) == \
             ("the program ran" in result["error"]["message"])
-        assert {kind for _, kind in problems(long_file)} <= {"unclosed"}
+        assert {kind for _, kind in problems(long_file)} <= {"unclosed", "lost"}  # a shorter line may fit, and says so
     assert len(seen) >= 4 and () in seen, seen
 
 

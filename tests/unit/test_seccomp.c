@@ -454,6 +454,54 @@ static void test_metadata(void **state)
     assert_false(is_allowed(LANDLOCK, CALL(inotify_init1), 0));
 }
 
+/* Where files are made on the host, none may lend others its owner's rights. */
+static void test_modes(void **state)
+{
+    static const struct {
+        int nr;
+        unsigned arg;
+    } calls[] = { { CALL(openat), 3 },
+                  { CALL(mknodat), 2 },
+                  { CALL(fchmod), 1 },
+                  { CALL(fchmodat), 2 }
+#ifdef __x86_64__
+                  ,
+                  { CALL(open), 2 },
+                  { CALL(creat), 1 },
+                  { CALL(mknod), 1 },
+                  { CALL(chmod), 1 }
+#endif
+    };
+    static const struct {
+        uint64_t mode;
+        bool lends;
+    } modes[] = { { 0, false },     { 0777, false },
+                  { 01777, false }, { 0100644, false },
+                  { 02755, true },  { 04755, true },
+                  { 06000, true },  { 04000 | (uint64_t)1 << 40, true } };
+
+    (void)state;
+    for (enum plan_level level = LEVEL_LANDLOCK; level <= LEVEL_NAMESPACES; level++) {
+        for (int rw = 0; rw < 2; rw++) {
+            struct variant v = { .name = "modes",
+                                 .filter = seccomp_filter_for(
+                                     &(struct seccomp_wish){ .level = level, .writes_host = rw }) };
+
+            assert_non_null(v.filter);
+            for (size_t i = 0; i < ARRAY_LEN(calls) * ARRAY_LEN(modes); i++) {
+                size_t c = i / ARRAY_LEN(modes), m = i % ARRAY_LEN(modes);
+                struct seccomp_data data = { .nr = calls[c].nr, .arch = seccomp_arch_native() };
+
+                data.args[calls[c].arg] = modes[m].mode;
+                assert_int_equal(run(&v, &data),
+                                 rw && modes[m].lends ? EPERM_ACTION : SECCOMP_RET_ALLOW);
+            }
+            struct seccomp_data hidden = { .nr = CALL(openat2), .arch = seccomp_arch_native() };
+            assert_int_equal(run(&v, &hidden), rw ? ENOSYS_ACTION : SECCOMP_RET_ALLOW);
+        }
+    }
+}
+
 static void test_socket_families(void **state)
 {
     static const struct {
@@ -521,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_socket_families),
         cmocka_unit_test(test_socket_pairs),
         cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_modes),
         cmocka_unit_test(test_prctl),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_variants_are_nested),
