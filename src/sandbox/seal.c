@@ -83,7 +83,7 @@ static uint64_t tasks_of_user(void)
 
 static bool may_fork(void)
 {
-    pid_t pid = vfork();
+    pid_t pid = fork();
 
     if (pid == 0)
         _exit(0);
