@@ -72,9 +72,17 @@ struct run_outcome {
 };
 
 /* What a program with tools may say while it runs. */
-enum run_word {
+enum run_word_kind {
     WORD_TOOL_CALL,
     WORD_TOOL_CANCEL
+};
+
+/* All borrowed. */
+struct run_word {
+    enum run_word_kind kind;
+    const json_t *json; /* an object: bounded, without duplicate keys, else hostile */
+    const char *text;   /* the same as it came */
+    size_t len;
 };
 
 struct run_events {
@@ -85,9 +93,9 @@ struct run_events {
      * the order was to hold. */
     void (*checked)(void *data, const struct run_check *check);
     void (*output)(void *data, int stream, const char *bytes, size_t len);
-    /* A word of the program's, an object: bounded and well formed, else hostile. Returns NULL, or
-     * what is wrong with it (a constant): the run then ends, and nothing more is heard of it. */
-    const char *(*word)(void *data, enum run_word word, const json_t *json);
+    /* A word of the program's. Returns NULL, or what is wrong with it (a constant): the run then
+     * ends, and nothing more is heard of it. */
+    const char *(*word)(void *data, const struct run_word *word);
     /* Last call. The run is gone when it returns. */
     void (*done)(void *data, const struct run_outcome *outcome);
 };

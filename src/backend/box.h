@@ -27,7 +27,7 @@ struct box_callbacks {
     void (*checked)(void *data, struct host_box *box, const json_t *found);
     void (*output)(void *data, struct host_box *box, int stream, const char *bytes, size_t len);
     /* A word of the program's; NULL, or what is wrong with it. */
-    const char *(*word)(void *data, struct host_box *box, enum run_word word, const json_t *json);
+    const char *(*word)(void *data, struct host_box *box, const struct run_word *word);
     /* Everything in the box is dead, and all that it wrote was delivered. Not called for a box
      * that never ran. */
     void (*ended)(void *data, struct host_box *box);
@@ -49,7 +49,8 @@ struct host_box {
     enum box_state state;
     pid_t pid;
     int pidfd, ctl, chan, answer_fd, out, err;
-    struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late, *on_chan;
+    struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late, *on_chan,
+        *on_rest;
     const struct box_callbacks *callbacks;
     void *run; /* whoever uses it */
 
@@ -72,6 +73,8 @@ struct host_box {
     uint64_t tool_token;
     struct outbox outbox; /* what it was told and has not read */
     bool is_paused;       /* it is not listened to until it has read more of that */
+    bool is_resting;      /* nor for a while after it had us read much: */
+    int64_t parse_us;     /* what that took */
     bool is_ending;       /* only what it said last is still of interest */
     struct box_usage usage;
     int64_t setup_cpu_us;

@@ -396,22 +396,42 @@ static void call_start(struct gb_call *call)
     }
 }
 
-static struct gb_call *call_new(struct gb_job *job, uint64_t id, struct tool *tool,
-                                const json_t *args)
+/* The text of the arguments as it came, which the caller frees: writing it anew costs as much as
+ * reading it did. They are the third and last key; there are no others, and none twice. */
+static char *args_text(const struct run_word *word, const json_t *id, const char *name)
 {
-    struct gb_call *call = calloc(1, sizeof(*call));
-    char *text = call ? json_text(args) : NULL;
+    auto_json json_t *title = json_string(name);
+    auto_free char *quoted = title ? json_dumps(title, JSON_ENCODE_ANY) : NULL;
+    auto_free char *head = NULL;
+    size_t n;
 
-    if (!text) {
-        free(call);
+    if (!quoted || asprintf(&head, "{\"id\":%lld,\"name\":%s,\"args\":",
+                            (long long)json_integer_value(id), quoted) < 0) {
+        head = NULL;
+        return NULL;
+    }
+    n = strlen(head);
+    if (json_object_size(word->json) != 3 || word->len < n + 3 ||
+        memcmp(word->text, head, n) != 0 || word->text[word->len - 1] != '}')
+        return NULL;
+    return strndup(word->text + n, word->len - n - 1);
+}
+
+/* Takes `args`. */
+static struct gb_call *call_new(struct gb_job *job, uint64_t id, struct tool *tool, char *args)
+{
+    struct gb_call *call = args ? calloc(1, sizeof(*call)) : NULL;
+
+    if (!call) {
+        free(args);
         return NULL;
     }
     *call = (struct gb_call){ .engine = job->engine,
                               .job = job,
                               .id = id,
                               .tool = tool_ref(tool),
-                              .args = text,
-                              .args_len = strlen(text),
+                              .args = args,
+                              .args_len = strlen(args),
                               .record = record_new(job, tool->name),
                               .began_us = clock_us(),
                               .next = job->calls.open };
@@ -437,10 +457,11 @@ static const char *refusal(const struct gb_job *job, const struct tool *tool, co
                                                                                     : NULL;
 }
 
-static const char *take_call(struct gb_job *job, const json_t *json)
+static const char *take_call(struct gb_job *job, const struct run_word *word)
 {
-    const json_t *id = json_object_get(json, "id"), *args = json_object_get(json, "args");
-    const char *name = json_string_value(json_object_get(json, "name")), *type, *why;
+    const json_t *id = json_object_get(word->json, "id");
+    const json_t *args = json_object_get(word->json, "args");
+    const char *name = json_string_value(json_object_get(word->json, "name")), *type, *why;
     struct tool *tool = name ? toolset_find(job->request.tools, name) : NULL;
     struct gb_call *call;
     struct gb_err err;
@@ -455,9 +476,9 @@ static const char *take_call(struct gb_job *job, const json_t *json)
     if (job->calls.total <= job->request.settings.tool_calls + 1 &&
         audit_note(job, AUDIT_TOOL_CALLED, json_pack("{s:s}", "tool", tool->name)) < 0)
         return NULL; /* its end is on the way */
-    call = call_new(job, job->calls.last_id, tool, args);
+    call = call_new(job, job->calls.last_id, tool, args_text(word, id, name));
     if (!call)
-        return "a tool call for which there is no memory";
+        return "a tool call that is not written as calls are";
     why = refusal(job, tool, args, &type, &err);
     if (why)
         call_fail(call, type, why, false);
@@ -466,9 +487,9 @@ static const char *take_call(struct gb_job *job, const json_t *json)
     return NULL;
 }
 
-static const char *take_cancel(struct gb_job *job, const json_t *json)
+static const char *take_cancel(struct gb_job *job, const struct run_word *word)
 {
-    const json_t *id = json_object_get(json, "id");
+    const json_t *id = json_object_get(word->json, "id");
     struct gb_call *call = job->calls.open;
 
     if (!json_is_integer(id) || json_integer_value(id) <= 0 ||
@@ -481,11 +502,11 @@ static const char *take_cancel(struct gb_job *job, const json_t *json)
     return NULL;
 }
 
-const char *calls_word(struct gb_job *job, enum run_word word, const json_t *json)
+const char *calls_word(struct gb_job *job, const struct run_word *word)
 {
     if (job->stopped != STOP_NONE)
         return NULL;
-    return word == WORD_TOOL_CALL ? take_call(job, json) : take_cancel(job, json);
+    return word->kind == WORD_TOOL_CALL ? take_call(job, word) : take_cancel(job, word);
 }
 
 void calls_end(struct gb_job *job)

@@ -112,9 +112,9 @@ static void on_output(void *data, int stream, const char *bytes, size_t len)
                               len);
 }
 
-static const char *on_word(void *data, enum run_word word, const json_t *json)
+static const char *on_word(void *data, const struct run_word *word)
 {
-    return calls_word(data, word, json);
+    return calls_word(data, word);
 }
 
 static void on_done(void *data, const struct run_outcome *outcome)
