@@ -179,9 +179,7 @@ static void call_over(struct gb_call *call, bool is_abandoned)
     unqueue(call);
     if (call->command) {
         command_kill(call->command, engine->freeing);
-        engine->calls.n_commands--;
         call->command = NULL;
-        start_waiting(engine);
     }
     call->job = NULL;
     if (!call->is_hosted) {
@@ -324,11 +322,9 @@ static void fail_by_status(struct gb_call *call, const struct command_end *end)
 static void on_command(void *data, const struct command_end *end)
 {
     struct gb_call *call = data;
-    struct gb_engine *engine = call->engine;
     char text[80];
 
     call->command = NULL;
-    engine->calls.n_commands--;
     if (end->is_too_much) {
         (void)snprintf(text, sizeof(text), "the tool printed more than %d MiB",
                        TOOL_RESULT_MAX >> 20);
@@ -338,6 +334,15 @@ static void on_command(void *data, const struct command_end *end)
     } else {
         (void)call_succeed(call, end->out, end->out_len);
     }
+}
+
+/* Not before its process is gone does another begin: a program that calls and gives up as fast as it
+ * can has no more of them at once than any other. */
+static void on_command_gone(void *host)
+{
+    struct gb_engine *engine = host;
+
+    engine->calls.n_commands--;
     start_waiting(engine);
 }
 
@@ -352,7 +357,9 @@ static void start_command(struct gb_call *call)
                                  .input_len = call->args_len,
                                  .out_max = TOOL_RESULT_MAX,
                                  .done = on_command,
-                                 .data = call };
+                                 .data = call,
+                                 .gone = on_command_gone,
+                                 .host = call->engine };
     struct gb_err err;
 
     (void)snprintf(keeper, sizeof(keeper), "%s/glovebox-keeper",

@@ -130,6 +130,7 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
                                    .err_len = c->err_len };
         c->spec.done(c->spec.data, &end);
     }
+    c->spec.gone(c->spec.host);
     command_free(c);
 }
 

@@ -464,3 +464,33 @@ def test_runs_do_not_see_each_other(run):
     done = run(*[{"id": i, "code": code, "inputs": {"who": i}} for i in range(12)], pool=4)
     assert sorted(r["id"] for r in done.results) == list(range(12))
     assert all(r["value"] is True for r in done.results)
+
+
+# ---- frames that no runtime sends ----
+
+FORGE = """import fcntl, os, stat, struct
+for fd in range(3, 64):
+    try:
+        if stat.S_ISFIFO(os.fstat(fd).st_mode):
+            os.write(fd, struct.pack('<IIQ', 16, 2, 12345) + b'{}')
+    except OSError:
+        pass
+import time
+time.sleep(5)"""
+
+
+def test_forged_frame_ends_that_run_and_no_other(run):
+    honest = "[later(i=i)['i'] for i in range(5)]"
+    done = run(*[{"id": i, "code": FORGE if i % 2 else honest} for i in range(6)], pool=4)
+    for result in done.results:
+        if result["id"] % 2:
+            assert (result["status"], result["error"]["type"]) == ("error", "ProtocolError")
+            assert "a tool call that did not come from the program's own runtime" in result["error"]["message"]
+            assert result["usage"]["wall_ms"] < 4000
+        else:
+            assert result["value"] == [0, 1, 2, 3, 4]
+
+
+def test_frames_of_tools_without_tools(run):
+    result = run(FORGE, tools=[]).results[0]
+    assert (result["status"], result["error"]["type"]) == ("error", "ProtocolError")

@@ -2,7 +2,8 @@
  * An embedding program with tools. test_tools_library.py builds and runs it:
  *   tools CONFIG REQUEST...
  * starts all requests at once and prints a line for everything that happens: call, cancelled,
- * late-answer, result, then what is left. What a tool does is in its name.
+ * late-answer, result, then what is left. What a tool does is in its name. A REQUEST after a '?' is
+ * not run, but asked for its instructions, NULL if nothing follows.
  */
 #include <errno.h>
 #include <glovebox.h>
@@ -258,6 +259,14 @@ static void on_approve(void *data, struct gb_job *job, const char *question)
     (void)gb_approve(job, 1, NULL);
 }
 
+static void instruct(const char *request)
+{
+    char *text = gb_instructions(engine, *request ? request : NULL);
+
+    printf("%s\n", text ? text : "none");
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
     struct gb_callbacks callbacks = { .size = sizeof(callbacks),
@@ -276,7 +285,9 @@ int main(int argc, char **argv)
         return 1;
     }
     for (int i = 2; i < argc; i++)
-        if (strcmp(argv[i], "--leave") == 0)
+        if (argv[i][0] == '?')
+            instruct(argv[i] + 1);
+        else if (strcmp(argv[i], "--leave") == 0)
             while (n_pending == 0)
                 (void)gb_step(engine, 100);
         else if (!gb_start(engine, argv[i], &callbacks))
