@@ -283,11 +283,12 @@ static enum verdict stage_review(struct gb_job *job)
                                 .ca = c->review_ca,
                                 .module_dir = c->extension_dir,
                                 .base = job->engine->base };
+    auto_json json_t *tools = toolset_names(job->request.tools, false);
     struct gb_err err = { 0 };
 
     if (!c->review)
         return PASS;
-    job->review = review_begin(&spec, code_of(job), NULL, on_reviewed, job, &err);
+    job->review = review_begin(&spec, code_of(job), tools, on_reviewed, job, &err);
     if (job->review)
         return WAIT;
     reject_unreviewed(job, err.msg);
