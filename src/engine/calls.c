@@ -166,9 +166,8 @@ static void record_end(struct gb_job *job, json_t *record, int64_t began_us, jso
 
 /* It is over: nobody waits for it, and what was done for it on the host is stopped. The embedding
  * program still holds it until it has answered. */
-static void call_over(struct gb_call *call, bool is_abandoned)
+static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandoned)
 {
-    struct gb_job *job = call->job;
     struct gb_engine *engine = call->engine;
 
     list_remove(&job->calls.open, call);
@@ -202,16 +201,16 @@ static void call_fail(struct gb_call *call, const char *type, const char *messag
 
     record_end(job, call->record, call->began_us, kind);
     tell_error(job, call->id, kind, text);
-    call_over(call, is_abandoned);
+    call_over(job, call, is_abandoned);
 }
 
 /* Nobody wants to know any more. */
-static void call_abandon(struct gb_call *call)
+static void call_abandon(struct gb_job *job, struct gb_call *call)
 {
     auto_json json_t *kind = json_string("Cancelled");
 
-    record_end(call->job, call->record, call->began_us, kind);
-    call_over(call, true);
+    record_end(job, call->record, call->began_us, kind);
+    call_over(job, call, true);
 }
 
 /* Is it JSON that a program can be given? NULL, or what is wrong with it. */
@@ -261,7 +260,7 @@ static int call_succeed(struct gb_call *call, const char *text, size_t len)
         return -1;
     }
     record_end(job, call->record, call->began_us, NULL);
-    call_over(call, false);
+    call_over(job, call, false);
     return 0;
 }
 
@@ -505,7 +504,7 @@ static const char *take_cancel(struct gb_job *job, const struct run_word *word)
     while (call && call->id != (uint64_t)json_integer_value(id))
         call = call->next;
     if (call) /* else the answer is on its way */
-        call_abandon(call);
+        call_abandon(job, call);
     return NULL;
 }
 
@@ -521,7 +520,7 @@ void calls_end(struct gb_job *job)
     for (struct gb_call *call = job->calls.open; call; call = call->next)
         unqueue(call); /* so that none begins in the place of one that ends */
     while (job->calls.open)
-        call_abandon(job->calls.open);
+        call_abandon(job, job->calls.open);
 }
 
 void calls_close(struct gb_engine *engine)

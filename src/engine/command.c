@@ -183,7 +183,11 @@ static int set_attributes(posix_spawnattr_t *attr)
  * moved out of the way by the caller. Returns 0 or an errno. */
 static int spawn(const struct command_spec *spec, const int fds[4], pid_t *ret_pid)
 {
-    const char *const argv[] = { "glovebox-keeper", spec->command, NULL };
+    const char *const words[] = { "glovebox-keeper", spec->command, NULL };
+    union {
+        const char *const *in;
+        char *const *out;
+    } argv = { .in = words };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     char **env = environment(spec->name);
@@ -198,7 +202,7 @@ static int spawn(const struct command_spec *spec, const int fds[4], pid_t *ret_p
     if (e == 0)
         e = set_attributes(&attr);
     if (e == 0)
-        e = posix_spawn(ret_pid, spec->keeper, &actions, &attr, (char **)(uintptr_t)argv, env);
+        e = posix_spawn(ret_pid, spec->keeper, &actions, &attr, argv.out, env);
     (void)posix_spawnattr_destroy(&attr);
     (void)posix_spawn_file_actions_destroy(&actions);
     free(env[0]);

@@ -204,10 +204,11 @@ static void put_impossible(FILE *f, const struct request *r)
 /* The request with some code in it, as it must have to be read. */
 static char *with_code(const char *request)
 {
-    auto_json json_t *json = json_loads(request ? request : "{}", JSON_ALLOW_NUL, NULL);
+    const char *text = request ? request : "{}";
+    auto_json json_t *json = json_loads(text, JSON_ALLOW_NUL, NULL);
 
     if (!json_is_object(json))
-        return strdup(request);
+        return strdup(text);
     if (!json_object_get(json, "code") && !json_object_get(json, "code_base64"))
         json_object_set_new(json, "code", json_string(""));
     return json_text(json);
