@@ -121,13 +121,14 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
             ;
         for (int i = 0; i < PIPE_PIECES && read_piece(c, c->err_fd, c->on_err); i++)
             ;
+        size_t skip = c->err_len > ERR_MAX ? c->err_len - ERR_MAX : 0;
         struct command_end end = { .status = WIFEXITED(status) ? WEXITSTATUS(status)
                                                                : 128 + WTERMSIG(status),
                                    .out = c->out.data ? c->out.data : "",
                                    .out_len = c->out.len,
                                    .is_too_much = c->is_too_much,
-                                   .err = c->err,
-                                   .err_len = c->err_len };
+                                   .err = c->err + skip,
+                                   .err_len = c->err_len - skip };
         c->spec.done(c->spec.data, &end);
     }
     c->spec.gone(c->spec.host);
