@@ -80,9 +80,17 @@ struct run_outcome {
 };
 
 /* What a program with tools may say while it runs. */
-enum run_word {
+enum run_word_kind {
     WORD_TOOL_CALL,
     WORD_TOOL_CANCEL
+};
+
+/* All borrowed. */
+struct run_word {
+    enum run_word_kind kind;
+    const json_t *json; /* an object: bounded, without duplicate keys, else hostile */
+    const char *text;   /* the same as it came */
+    size_t len;
 };
 
 struct run_events {
@@ -96,9 +104,9 @@ struct run_events {
     /* Something to show: what the guest says of it, an object; hostile. NULL, once, when it has
      * shown more than a run may. What was printed before it has gone to `output` before. */
     void (*display)(void *data, const json_t *shown);
-    /* A word of the program's, an object: bounded and well formed, else hostile. Returns NULL, or
-     * what is wrong with it (a constant): the run then ends, and nothing more is heard of it. */
-    const char *(*word)(void *data, enum run_word word, const json_t *json);
+    /* A word of the program's. Returns NULL, or what is wrong with it (a constant): the run then
+     * ends, and nothing more is heard of it. */
+    const char *(*word)(void *data, const struct run_word *word);
     /* Last call. The run is gone when it returns. */
     void (*done)(void *data, const struct run_outcome *outcome);
 };

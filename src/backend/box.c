@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
@@ -38,6 +39,7 @@ enum {
      * heard from it. */
     UNREAD_MAX = 96 << 20,
     PAUSE_BYTES = 1 << 20,
+    LONG_PARSE_US = 2000,
 };
 
 /* ---- output ---- */
@@ -105,7 +107,7 @@ static json_t *frame_json(const char *text, size_t len)
 
     if (count_items(text, len) > FRAME_ITEMS_MAX)
         return NULL;
-    json = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+    json = json_loadb(text, len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
     if (json_is_object(json) && json_depth(json) <= FRAME_DEPTH_MAX)
         return json;
     json_decref(json);
@@ -122,8 +124,10 @@ static void send_go(const struct host_box *box)
 /* Once, and only from the check: the program that it let pass has never seen the token. It waits
  * for this to have been read: once it runs it could read the pipe itself, token
  * and all, and speak for the check. */
-static const char *take_checked(struct host_box *box, const struct frame *head, json_t *found)
+static const char *take_checked(struct host_box *box, const struct frame *head, json_t *found,
+                                const char *text)
 {
+    (void)text;
     if (box->is_checked || head->token != box->token)
         return "a second word on the check, or not the check's own";
     box->is_checked = true;
@@ -137,10 +141,12 @@ static const char *take_checked(struct host_box *box, const struct frame *head, 
 
 /* The program is at its end and has flushed. Its exit ends the box and whatever else lives
  * there; killing it instead would lose the kernel's account of what it used. */
-static const char *take_done(struct host_box *box, const struct frame *head, json_t *answer)
+static const char *take_done(struct host_box *box, const struct frame *head, json_t *answer,
+                             const char *text)
 {
     struct timeval late = { .tv_sec = LINGER_S };
 
+    (void)text;
     box->answer = json_incref(answer);
     box->is_verdict = head->token == box->token && !box->is_checked;
     (void)event_del(box->on_answer);
@@ -148,9 +154,11 @@ static const char *take_done(struct host_box *box, const struct frame *head, jso
     return NULL;
 }
 
-static const char *take_display(struct host_box *box, const struct frame *head, json_t *shown)
+static const char *take_display(struct host_box *box, const struct frame *head, json_t *shown,
+                                const char *text)
 {
     (void)head;
+    (void)text;
     box->callbacks->display(box->callbacks->data, box, shown);
     return NULL;
 }
@@ -172,15 +180,20 @@ static bool has_room(struct host_box *box, const struct frame *head)
     return true;
 }
 
-static const char *take_word(struct host_box *box, const struct frame *head, json_t *json)
+static const char *take_word(struct host_box *box, const struct frame *head, json_t *json,
+                             const char *text)
 {
-    enum run_word word = head->kind == FRAME_TOOL_CALL ? WORD_TOOL_CALL : WORD_TOOL_CANCEL;
+    struct run_word word = { .kind =
+                                 head->kind == FRAME_TOOL_CALL ? WORD_TOOL_CALL : WORD_TOOL_CANCEL,
+                             .json = json,
+                             .text = text,
+                             .len = head->len };
 
     if (!box->has_tools || head->token != box->tool_token)
         return "a tool call that did not come from the program's own runtime";
     if (box->is_ending || box->killed)
         return NULL; /* nobody is left to hear the answer */
-    return box->callbacks->word(box->callbacks->data, box, word, json);
+    return box->callbacks->word(box->callbacks->data, box, &word);
 }
 
 /* What a guest may send, and how much of it. */
@@ -189,7 +202,8 @@ static const struct frame_taker {
     uint32_t max;   /* bytes */
     bool has_begun; /* only a program that runs sends it */
     bool (*has_room)(struct host_box *box, const struct frame *head); /* NULL: always */
-    const char *(*take)(struct host_box *box, const struct frame *head, json_t *json);
+    const char *(*take)(struct host_box *box, const struct frame *head, json_t *json,
+                        const char *text);
 } takers[] = {
     { FRAME_DONE, FRAME_MAX, false, NULL, take_done },
     { FRAME_CHECKED, FRAME_MAX, false, NULL, take_checked },
@@ -210,12 +224,14 @@ static const struct frame_taker *taker_of(const struct host_box *box, const stru
 static const char *take_content(struct host_box *box, const struct frame_taker *taker,
                                 const struct frame *head, const char *text)
 {
+    int64_t began = clock_us();
     auto_json json_t *json = NULL;
 
     if (taker->has_room && !taker->has_room(box, head))
         return NULL;
     json = frame_json(text, head->len);
-    return json ? taker->take(box, head, json)
+    box->parse_us += clock_us() - began;
+    return json ? taker->take(box, head, json, text)
                 : "a frame that is no JSON object, or too deep, or of too many items";
 }
 
@@ -289,12 +305,51 @@ static bool read_answer(struct host_box *box)
     return true;
 }
 
-static void on_answer(evutil_socket_t fd, short what, void *data)
+/* Listen, unless there is a reason not to. */
+static void listen_on(struct host_box *box)
 {
+    if (box->answer || box->forged)
+        return;
+    if (box->is_paused || box->is_resting)
+        (void)event_del(box->on_answer);
+    else
+        (void)event_add(box->on_answer, NULL);
+}
+
+/* Reading a large frame costs us more than sending it costs a program. One that has us read so much
+ * is left alone for as long as that took, so that it cannot have more than half of our time: there
+ * are others. */
+static void rest(struct host_box *box)
+{
+    struct timeval in = { .tv_usec = (suseconds_t)box->parse_us };
+
+    if (box->parse_us < LONG_PARSE_US || box->parse_us >= 1000000 || box->answer || box->forged)
+        return;
+    box->is_resting = true;
+    (void)evtimer_add(box->on_rest, &in);
+    listen_on(box);
+}
+
+static void on_rest(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+
     (void)fd;
     (void)what;
-    read_printed(data);
-    (void)read_answer(data);
+    box->is_resting = false;
+    listen_on(box);
+}
+
+static void on_answer(evutil_socket_t fd, short what, void *data)
+{
+    struct host_box *box = data;
+
+    (void)fd;
+    (void)what;
+    box->parse_us = 0;
+    read_printed(box);
+    (void)read_answer(box);
+    rest(box);
 }
 
 /* ---- what the program is told ---- */
@@ -306,13 +361,10 @@ static void attend(struct host_box *box)
 
     if (outbox_len(&box->outbox) > 0)
         (void)event_add(box->on_chan, NULL);
-    if (is_behind == box->is_paused || box->answer || box->forged)
+    if (is_behind == box->is_paused)
         return;
     box->is_paused = is_behind;
-    if (is_behind)
-        (void)event_del(box->on_answer);
-    else
-        (void)event_add(box->on_answer, NULL);
+    listen_on(box);
 }
 
 static void on_chan(evutil_socket_t fd, short what, void *data)
@@ -566,7 +618,8 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
     box->on_watch = ok ? evtimer_new(base, on_watch, box) : NULL;
     box->on_late = ok ? evtimer_new(base, on_late, box) : NULL;
     box->on_chan = ok ? event_new(base, chan[0], EV_WRITE, on_chan, box) : NULL;
-    if (box->on_watch && box->on_late && box->on_chan) {
+    box->on_rest = ok ? evtimer_new(base, on_rest, box) : NULL;
+    if (box->on_watch && box->on_late && box->on_chan && box->on_rest) {
         *ret = box;
         return 0;
     }
@@ -659,8 +712,9 @@ void host_box_kill(struct host_box *box)
 
 void host_box_free(struct host_box *box)
 {
-    struct event *events[] = { box->on_pid, box->on_ctl,   box->on_answer, box->on_out,
-                               box->on_err, box->on_watch, box->on_late,   box->on_chan };
+    struct event *events[] = { box->on_pid,  box->on_ctl,  box->on_answer,
+                               box->on_out,  box->on_err,  box->on_watch,
+                               box->on_late, box->on_chan, box->on_rest };
     int fds[] = { box->pidfd, box->ctl, box->chan,     box->answer_fd,
                   box->out,   box->err, box->workspace };
 

@@ -30,7 +30,7 @@ struct box_callbacks {
     /* Something to show, as run_events.display() has it. */
     void (*display)(void *data, struct host_box *box, const json_t *shown);
     /* A word of the program's; NULL, or what is wrong with it. */
-    const char *(*word)(void *data, struct host_box *box, enum run_word word, const json_t *json);
+    const char *(*word)(void *data, struct host_box *box, const struct run_word *word);
     /* Everything in the box is dead, and all that it wrote was delivered. Not called for a box
      * that never ran. */
     void (*ended)(void *data, struct host_box *box);
@@ -55,7 +55,8 @@ struct host_box {
     int workspace; /* where the program writes, once the box is ready; else -1 */
     uid_t uid;     /* whose it is there, by the host's numbers */
     gid_t gid;
-    struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late, *on_chan;
+    struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late, *on_chan,
+        *on_rest;
     const struct box_callbacks *callbacks;
     void *run; /* whoever uses it */
 
@@ -81,6 +82,8 @@ struct host_box {
     uint64_t tool_token;
     struct outbox outbox; /* what it was told and has not read */
     bool is_paused;       /* it is not listened to until it has read more of that */
+    bool is_resting;      /* nor for a while after it had us read much: */
+    int64_t parse_us;     /* what that took */
     bool is_ending;       /* only what it said last is still of interest */
     struct box_usage usage;
     int64_t setup_cpu_us;

@@ -429,12 +429,12 @@ static void on_display(void *data, struct host_box *box, const json_t *shown)
         r->events.display(r->events.data, shown);
 }
 
-static const char *on_word(void *data, struct host_box *box, enum run_word word, const json_t *json)
+static const char *on_word(void *data, struct host_box *box, const struct run_word *word)
 {
     struct run *r = box->run;
 
     (void)data;
-    return r && r->events.word ? r->events.word(r->events.data, word, json) : NULL;
+    return r && r->events.word ? r->events.word(r->events.data, word) : NULL;
 }
 
 /* Is it the host that says no, or only bad luck? */

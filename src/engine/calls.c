@@ -166,9 +166,8 @@ static void record_end(struct gb_job *job, json_t *record, int64_t began_us, jso
 
 /* It is over: nobody waits for it, and what was done for it on the host is stopped. The embedding
  * program still holds it until it has answered. */
-static void call_over(struct gb_call *call, bool is_abandoned)
+static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandoned)
 {
-    struct gb_job *job = call->job;
     struct gb_engine *engine = call->engine;
 
     list_remove(&job->calls.open, call);
@@ -179,9 +178,7 @@ static void call_over(struct gb_call *call, bool is_abandoned)
     unqueue(call);
     if (call->command) {
         command_kill(call->command, engine->freeing);
-        engine->calls.n_commands--;
         call->command = NULL;
-        start_waiting(engine);
     }
     call->job = NULL;
     if (!call->is_hosted) {
@@ -204,16 +201,16 @@ static void call_fail(struct gb_call *call, const char *type, const char *messag
 
     record_end(job, call->record, call->began_us, kind);
     tell_error(job, call->id, kind, text);
-    call_over(call, is_abandoned);
+    call_over(job, call, is_abandoned);
 }
 
 /* Nobody wants to know any more. */
-static void call_abandon(struct gb_call *call)
+static void call_abandon(struct gb_job *job, struct gb_call *call)
 {
     auto_json json_t *kind = json_string("Cancelled");
 
-    record_end(call->job, call->record, call->began_us, kind);
-    call_over(call, true);
+    record_end(job, call->record, call->began_us, kind);
+    call_over(job, call, true);
 }
 
 /* Is it JSON that a program can be given? NULL, or what is wrong with it. */
@@ -263,7 +260,7 @@ static int call_succeed(struct gb_call *call, const char *text, size_t len)
         return -1;
     }
     record_end(job, call->record, call->began_us, NULL);
-    call_over(call, false);
+    call_over(job, call, false);
     return 0;
 }
 
@@ -324,11 +321,9 @@ static void fail_by_status(struct gb_call *call, const struct command_end *end)
 static void on_command(void *data, const struct command_end *end)
 {
     struct gb_call *call = data;
-    struct gb_engine *engine = call->engine;
     char text[80];
 
     call->command = NULL;
-    engine->calls.n_commands--;
     if (end->is_too_much) {
         (void)snprintf(text, sizeof(text), "the tool printed more than %d MiB",
                        TOOL_RESULT_MAX >> 20);
@@ -338,6 +333,15 @@ static void on_command(void *data, const struct command_end *end)
     } else {
         (void)call_succeed(call, end->out, end->out_len);
     }
+}
+
+/* Not before its process is gone does another begin: a program that calls and gives up as fast as it
+ * can has no more of them at once than any other. */
+static void on_command_gone(void *host)
+{
+    struct gb_engine *engine = host;
+
+    engine->calls.n_commands--;
     start_waiting(engine);
 }
 
@@ -352,7 +356,9 @@ static void start_command(struct gb_call *call)
                                  .input_len = call->args_len,
                                  .out_max = TOOL_RESULT_MAX,
                                  .done = on_command,
-                                 .data = call };
+                                 .data = call,
+                                 .gone = on_command_gone,
+                                 .host = call->engine };
     struct gb_err err;
 
     (void)snprintf(keeper, sizeof(keeper), "%s/glovebox-keeper",
@@ -396,22 +402,42 @@ static void call_start(struct gb_call *call)
     }
 }
 
-static struct gb_call *call_new(struct gb_job *job, uint64_t id, struct tool *tool,
-                                const json_t *args)
+/* The text of the arguments as it came, which the caller frees: writing it anew costs as much as
+ * reading it did. They are the third and last key; there are no others, and none twice. */
+static char *args_text(const struct run_word *word, const json_t *id, const char *name)
 {
-    struct gb_call *call = calloc(1, sizeof(*call));
-    char *text = call ? json_text(args) : NULL;
+    auto_json json_t *title = json_string(name);
+    auto_free char *quoted = title ? json_dumps(title, JSON_ENCODE_ANY) : NULL;
+    auto_free char *head = NULL;
+    size_t n;
 
-    if (!text) {
-        free(call);
+    if (!quoted || asprintf(&head, "{\"id\":%lld,\"name\":%s,\"args\":",
+                            (long long)json_integer_value(id), quoted) < 0) {
+        head = NULL;
+        return NULL;
+    }
+    n = strlen(head);
+    if (json_object_size(word->json) != 3 || word->len < n + 3 ||
+        memcmp(word->text, head, n) != 0 || word->text[word->len - 1] != '}')
+        return NULL;
+    return strndup(word->text + n, word->len - n - 1);
+}
+
+/* Takes `args`. */
+static struct gb_call *call_new(struct gb_job *job, uint64_t id, struct tool *tool, char *args)
+{
+    struct gb_call *call = args ? calloc(1, sizeof(*call)) : NULL;
+
+    if (!call) {
+        free(args);
         return NULL;
     }
     *call = (struct gb_call){ .engine = job->engine,
                               .job = job,
                               .id = id,
                               .tool = tool_ref(tool),
-                              .args = text,
-                              .args_len = strlen(text),
+                              .args = args,
+                              .args_len = strlen(args),
                               .record = record_new(job, tool->name),
                               .began_us = clock_us(),
                               .next = job->calls.open };
@@ -437,10 +463,11 @@ static const char *refusal(const struct gb_job *job, const struct tool *tool, co
                                                                                     : NULL;
 }
 
-static const char *take_call(struct gb_job *job, const json_t *json)
+static const char *take_call(struct gb_job *job, const struct run_word *word)
 {
-    const json_t *id = json_object_get(json, "id"), *args = json_object_get(json, "args");
-    const char *name = json_string_value(json_object_get(json, "name")), *type, *why;
+    const json_t *id = json_object_get(word->json, "id");
+    const json_t *args = json_object_get(word->json, "args");
+    const char *name = json_string_value(json_object_get(word->json, "name")), *type, *why;
     struct tool *tool = name ? toolset_find(job->request.tools, name) : NULL;
     struct gb_call *call;
     struct gb_err err;
@@ -455,9 +482,9 @@ static const char *take_call(struct gb_job *job, const json_t *json)
     if (job->calls.total <= job->request.settings.tool_calls + 1 &&
         audit_note(job, AUDIT_TOOL_CALLED, json_pack("{s:s}", "tool", tool->name)) < 0)
         return NULL; /* its end is on the way */
-    call = call_new(job, job->calls.last_id, tool, args);
+    call = call_new(job, job->calls.last_id, tool, args_text(word, id, name));
     if (!call)
-        return "a tool call for which there is no memory";
+        return "a tool call that is not written as calls are";
     why = refusal(job, tool, args, &type, &err);
     if (why)
         call_fail(call, type, why, false);
@@ -466,9 +493,9 @@ static const char *take_call(struct gb_job *job, const json_t *json)
     return NULL;
 }
 
-static const char *take_cancel(struct gb_job *job, const json_t *json)
+static const char *take_cancel(struct gb_job *job, const struct run_word *word)
 {
-    const json_t *id = json_object_get(json, "id");
+    const json_t *id = json_object_get(word->json, "id");
     struct gb_call *call = job->calls.open;
 
     if (!json_is_integer(id) || json_integer_value(id) <= 0 ||
@@ -477,15 +504,15 @@ static const char *take_cancel(struct gb_job *job, const json_t *json)
     while (call && call->id != (uint64_t)json_integer_value(id))
         call = call->next;
     if (call) /* else the answer is on its way */
-        call_abandon(call);
+        call_abandon(job, call);
     return NULL;
 }
 
-const char *calls_word(struct gb_job *job, enum run_word word, const json_t *json)
+const char *calls_word(struct gb_job *job, const struct run_word *word)
 {
     if (job->stopped != STOP_NONE)
         return NULL;
-    return word == WORD_TOOL_CALL ? take_call(job, json) : take_cancel(job, json);
+    return word->kind == WORD_TOOL_CALL ? take_call(job, word) : take_cancel(job, word);
 }
 
 void calls_end(struct gb_job *job)
@@ -493,7 +520,7 @@ void calls_end(struct gb_job *job)
     for (struct gb_call *call = job->calls.open; call; call = call->next)
         unqueue(call); /* so that none begins in the place of one that ends */
     while (job->calls.open)
-        call_abandon(job->calls.open);
+        call_abandon(job, job->calls.open);
 }
 
 void calls_close(struct gb_engine *engine)

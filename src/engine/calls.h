@@ -33,7 +33,7 @@ struct calls_host {
 };
 
 /* A word of the program's (struct run_events). */
-const char *calls_word(struct gb_job *job, enum run_word word, const json_t *json);
+const char *calls_word(struct gb_job *job, const struct run_word *word);
 
 /* The job is over, and so are all its calls. */
 void calls_end(struct gb_job *job);

@@ -121,15 +121,17 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
             ;
         for (int i = 0; i < PIPE_PIECES && read_piece(c, c->err_fd, c->on_err); i++)
             ;
+        size_t skip = c->err_len > ERR_MAX ? c->err_len - ERR_MAX : 0;
         struct command_end end = { .status = WIFEXITED(status) ? WEXITSTATUS(status)
                                                                : 128 + WTERMSIG(status),
                                    .out = c->out.data ? c->out.data : "",
                                    .out_len = c->out.len,
                                    .is_too_much = c->is_too_much,
-                                   .err = c->err,
-                                   .err_len = c->err_len };
+                                   .err = c->err + skip,
+                                   .err_len = c->err_len - skip };
         c->spec.done(c->spec.data, &end);
     }
+    c->spec.gone(c->spec.host);
     command_free(c);
 }
 
@@ -182,7 +184,11 @@ static int set_attributes(posix_spawnattr_t *attr)
  * moved out of the way by the caller. Returns 0 or an errno. */
 static int spawn(const struct command_spec *spec, const int fds[4], pid_t *ret_pid)
 {
-    const char *const argv[] = { "glovebox-keeper", spec->command, NULL };
+    const char *const words[] = { "glovebox-keeper", spec->command, NULL };
+    union {
+        const char *const *in;
+        char *const *out;
+    } argv = { .in = words };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     char **env = environment(spec->name);
@@ -197,7 +203,7 @@ static int spawn(const struct command_spec *spec, const int fds[4], pid_t *ret_p
     if (e == 0)
         e = set_attributes(&attr);
     if (e == 0)
-        e = posix_spawn(ret_pid, spec->keeper, &actions, &attr, (char **)(uintptr_t)argv, env);
+        e = posix_spawn(ret_pid, spec->keeper, &actions, &attr, argv.out, env);
     (void)posix_spawnattr_destroy(&attr);
     (void)posix_spawn_file_actions_destroy(&actions);
     free(env[0]);

@@ -30,14 +30,18 @@ struct command_spec {
     const char *input;
     size_t input_len;
     size_t out_max;
-    /* Last call; the command is gone when it returns. */
+    /* It has ended. Not called for one that was killed by command_kill(). */
     void (*done)(void *data, const struct command_end *end);
     void *data;
+    /* Last call, for both: its process is gone, and so is the command when this returns. */
+    void (*gone)(void *host);
+    void *host;
 };
 
-/* Start it. `spec` is copied, what it points to is not kept, but for `data`. NULL with err. */
+/* Start it. `spec` is copied, what it points to is not kept, but for `data` and `host`. NULL with
+ * err. */
 struct command *command_start(const struct command_spec *spec, struct gb_err *err);
 
-/* Kill it and all that it started. `done` is not called, and the caller may forget it: it is freed
- * from the loop when its process is gone. `is_last` waits for that now, since no loop will turn. */
+/* Kill it and all that it started; the caller may forget it. `gone` follows, from the loop; where no
+ * loop will turn any more (`is_last`), this waits for it, and nothing is called. */
 void command_kill(struct command *c, bool is_last);

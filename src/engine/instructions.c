@@ -140,8 +140,8 @@ static void put_files(FILE *f, const struct request *r)
     settings_limit_text(&r->settings, "disk", disk, sizeof(disk));
     fprintf(f,
             "\n## Files\n\n"
-            "The working directory is the program's own, empty at first; it and /tmp can be "
-            "written, %s in all.\n",
+            "The working directory is the program's own, empty at first; it and the directory of "
+            "tempfile can be written, %s in all.\n",
             disk);
 }
 
@@ -158,7 +158,7 @@ static void put_limits(FILE *f, const struct request *r)
         put_limit(f, s, "cpu", "of processor time");
     if (toolset_count(r->tools) > 0)
         put_limit(f, s, "tool_calls", "tool calls");
-    fputs(". What goes beyond ends the program.\n", f);
+    fputs(". What goes beyond fails, or ends the program.\n", f);
 }
 
 static void put_policy(FILE *f, const json_t *rules)
@@ -189,10 +189,13 @@ static void put_impossible(FILE *f, const struct request *r)
               f);
     else if (s->network == NETWORK_NONE)
         fputs("- There is no network.\n", f);
-    fputs("- Packages cannot be installed; the standard library is there, and what else can be "
-          "imported.\n"
-          "- There is nobody to answer input().\n",
+    fputs("- Packages cannot be installed", f);
+    fputs(settings_policy(s) == POLICY_STRICT
+              ? ".\n"
+              : "; what can be imported is the standard library and "
+                "what the operator has.\n",
           f);
+    fputs("- There is nobody to answer input().\n", f);
     put_policy(f, json_object_get(r->program, "check"));
 }
 
@@ -201,10 +204,11 @@ static void put_impossible(FILE *f, const struct request *r)
 /* The request with some code in it, as it must have to be read. */
 static char *with_code(const char *request)
 {
-    auto_json json_t *json = json_loads(request ? request : "{}", JSON_ALLOW_NUL, NULL);
+    const char *text = request ? request : "{}";
+    auto_json json_t *json = json_loads(text, JSON_ALLOW_NUL, NULL);
 
     if (!json_is_object(json))
-        return strdup(request);
+        return strdup(text);
     if (!json_object_get(json, "code") && !json_object_get(json, "code_base64"))
         json_object_set_new(json, "code", json_string(""));
     return json_text(json);

@@ -8,7 +8,6 @@
  * command ends by itself, what is left of its process group is killed too, and its exit status
  * becomes ours (128 and the signal's number, if it was killed).
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -46,16 +45,24 @@ static _Noreturn void be_command(const char *command, pid_t keeper)
 /* Children: the command, and what it left behind, since we take in orphans. */
 static void kill_children(void)
 {
-    char path[64];
-    FILE *f;
-    int pid;
+    char path[64], list[4096], *at = list, *end;
+    ssize_t n;
+    int fd;
 
     (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-    f = fopen(path, "re");
-    while (f && fscanf(f, "%d", &pid) == 1)
-        (void)kill(pid, SIGKILL);
-    if (f)
-        (void)fclose(f);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd >= 0 ? read(fd, list, sizeof(list) - 1) : -1;
+    if (fd >= 0)
+        (void)close(fd);
+    list[n > 0 ? n : 0] = '\0';
+    while (n > 0) { /* the last may be cut; it is whole the next time */
+        long pid = strtol(at, &end, 10);
+
+        if (end == at || *end != ' ')
+            return;
+        (void)kill((pid_t)pid, SIGKILL);
+        at = end;
+    }
 }
 
 /* Whoever is killed leaves its own children to us, so this goes on until there are none. */

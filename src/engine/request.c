@@ -180,7 +180,7 @@ static int take_tools(struct request *r, const char *key, json_t *value, struct 
 /* What its program finds beside its inputs: for the guest, and for the check. */
 static void add_tools(struct request *r, json_t *rules)
 {
-    static const char *const also[] = { "call_tool", "ToolError" };
+    static const char *const also[] = { "call_tool", "ToolError", "UnknownToolError" };
     json_t *names;
 
     if (toolset_count(r->tools) == 0)

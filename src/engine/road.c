@@ -120,9 +120,9 @@ static void on_display(void *data, const json_t *shown)
     outputs_add(data, shown);
 }
 
-static const char *on_word(void *data, enum run_word word, const json_t *json)
+static const char *on_word(void *data, const struct run_word *word)
 {
-    return calls_word(data, word, json);
+    return calls_word(data, word);
 }
 
 /* ---- files: what was there before, and what is there in the end ---- */
@@ -402,11 +402,12 @@ static enum verdict stage_review(struct gb_job *job)
                                 .module_dir = c->extension_dir,
                                 .base = job->engine->base,
                                 .link = &job->engine->review_link };
+    auto_json json_t *tools = toolset_names(job->request.tools, false);
     struct gb_err err = { 0 };
 
     if (!c->review)
         return PASS;
-    job->review = review_begin(&spec, code_of(job), NULL, on_reviewed, job, &err);
+    job->review = review_begin(&spec, code_of(job), tools, on_reviewed, job, &err);
     if (job->review)
         return WAIT;
     reject_unreviewed(job, err.msg);

@@ -188,12 +188,14 @@ static void put_type(FILE *f, const json_t *root, const json_t *schema, int dept
 
     if (!any)
         any = json_object_get(schema, "oneOf");
-    if (depth > DEPTH_MAX || !json_is_object(schema))
+    if (depth > DEPTH_MAX || !json_is_object(schema)) {
         fputs("Any", f);
-    else if (put_literal(f, json_object_get(schema, "enum")) ||
-             put_const(f, json_object_get(schema, "const")))
-        ;
-    else if (json_is_string(type))
+        return;
+    }
+    if (put_literal(f, json_object_get(schema, "enum")) ||
+        put_const(f, json_object_get(schema, "const")))
+        return;
+    if (json_is_string(type))
         put_named(f, root, schema, json_string_value(type), depth);
     else if (json_is_array(type))
         put_types(f, root, schema, type, depth);
@@ -281,7 +283,7 @@ static size_t blank_at(const char *text)
         return 1;
     if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) /* C1 controls, NEL among them */
         return 2;
-    if (at[0] == 0xe2 && at[1] == 0x80 && (at[2] >= 0x8b || at[2] < 0x80 + 0x0b) && at[2] >= 0xa8 &&
+    if (at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xa8 &&
         at[2] <= 0xaf) /* line and paragraph separators, embedded directions */
         return 3;
     if (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf) /* isolated directions */

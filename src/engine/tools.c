@@ -205,7 +205,7 @@ static struct tool *tool_new(json_t *spec, struct gb_err *err)
 static struct toolset *set_new(size_t room, struct gb_err *err)
 {
     struct toolset *set =
-        room <= TOOLS_MAX ? calloc(1, sizeof(*set) + room * sizeof(set->tools[0])) : NULL;
+        room <= TOOLS_MAX ? calloc(1, sizeof(*set) + room * sizeof(void *)) : NULL;
 
     if (set)
         set->refs = 1;
@@ -233,19 +233,21 @@ struct toolset *toolset_unref(struct toolset *set)
     return NULL;
 }
 
-static struct tool **find(const struct toolset *set, const char *name)
+/* Its place; how many there are if there is none. */
+static size_t find(const struct toolset *set, const char *name)
 {
-    for (size_t i = 0; set && i < set->count; i++)
-        if (strcmp(set->tools[i]->name, name) == 0)
-            return (struct tool **)(uintptr_t)&set->tools[i];
-    return NULL;
+    size_t i = 0;
+
+    while (set && i < set->count && strcmp(set->tools[i]->name, name) != 0)
+        i++;
+    return i;
 }
 
 struct tool *toolset_find(const struct toolset *set, const char *name)
 {
-    struct tool **at = find(set, name);
+    size_t i = find(set, name);
 
-    return at ? *at : NULL;
+    return i < toolset_count(set) ? set->tools[i] : NULL;
 }
 
 size_t toolset_count(const struct toolset *set)
@@ -259,7 +261,7 @@ static int set_read_one(struct toolset *set, json_t *spec, struct gb_err *err)
 
     if (!tool)
         return -1;
-    if (find(set, tool->name)) {
+    if (toolset_find(set, tool->name)) {
         (void)gb_fail(err, GB_E_INVALID, 0, "'%.60s' is there twice", tool->name);
         tool_unref(tool);
         return -1;
@@ -303,18 +305,18 @@ struct toolset *toolset_with(const struct toolset *set, const json_t *tool, stru
 {
     struct toolset *more = set_new(toolset_count(set) + 1, err);
     struct tool *added = more ? tool_new(json_deep_copy(tool), err) : NULL;
-    struct tool **place;
+    size_t place;
 
     if (!added)
         return toolset_unref(more);
     for (size_t i = 0; set && i < set->count; i++)
         more->tools[more->count++] = tool_ref(set->tools[i]);
     place = find(more, added->name);
-    if (place)
-        tool_unref(*place);
+    if (place < more->count)
+        tool_unref(more->tools[place]);
     else
-        place = &more->tools[more->count++];
-    *place = added;
+        more->count++;
+    more->tools[place] = added;
     return more;
 }
 
@@ -350,7 +352,7 @@ struct toolset *toolset_narrow(const struct toolset *set, const json_t *names, s
                           list);
             return toolset_unref(less);
         }
-        if (!find(less, name))
+        if (!toolset_find(less, name))
             less->tools[less->count++] = tool_ref(tool);
     }
     return less;

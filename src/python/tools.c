@@ -737,12 +737,13 @@ static int add_tool(PyObject *names, const json_t *tool)
 
 static int add_rest(PyObject *names)
 {
+    static const char *const errors[] = { "ToolError", "UnknownToolError" };
     PyObject *fn = PyCFunction_New(&call_tool_def, NULL);
     int r = fn ? PyDict_SetItemString(names, "call_tool", fn) : -1;
 
     Py_XDECREF(fn);
-    if (r == 0)
-        r = PyDict_SetItemString(names, "ToolError", from_module("ToolError"));
+    for (size_t i = 0; i < ARRAY_LEN(errors) && r == 0; i++)
+        r = PyDict_SetItemString(names, errors[i], from_module(errors[i]));
     return r;
 }
 

@@ -4,6 +4,8 @@
 class ToolError(RuntimeError):
     """A tool of the host's failed, or could not be called: `type` and `message` say why."""
 
+    __module__ = "__main__"  # where the program finds it
+
     def __init__(self, type, message=""):
         super().__init__(type, message)
         self.type = type
@@ -15,6 +17,8 @@ class ToolError(RuntimeError):
 
 class UnknownToolError(ToolError, ValueError):
     """There is no tool of that name."""
+
+    __module__ = "__main__"
 
 
 async def call(begin, cancel, name, arguments):
