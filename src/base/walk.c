@@ -165,6 +165,8 @@ static int open_dir(const struct walk *w, const char *path)
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
     int fd;
 
+    if (!*path && w->unlock)
+        (void)fchmod(w->root, 0700); /* nothing can be reached by its name through a shut one */
     path = *path ? path : ".";
     fd = fd_open_beneath(w->root, path, flags, 0);
 
