@@ -20,6 +20,7 @@
 #include "engine/audit.h"
 #include "engine/capture.h"
 #include "engine/job.h"
+#include "engine/mounts.h"
 #include "engine/result.h"
 #include "engine/review.h"
 
@@ -434,6 +435,7 @@ static char *question_of(const struct gb_job *job)
                         json_boolean(json_object_get(job->request.program, "prelude")));
     json_object_set_new(question, "is_held",
                         json_boolean(settings_is_held(&job->request.settings)));
+    json_object_set_new(question, "mounts", mounts_json(job->request.mounts, false));
     for (size_t i = 0; i < ARRAY_LEN(told); i++)
         if (json_object_get(job->result, told[i]))
             json_object_set(question, told[i], json_object_get(job->result, told[i]));

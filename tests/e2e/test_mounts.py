@@ -580,6 +580,25 @@ def test_killed_with_a_mount(data):
     assert (data / "a.txt").read_text() == "alpha"
 
 
+@pytest.mark.parametrize("mode", ["ro", "rw"] if ROOT else ["ro"])
+def test_a_file_system_that_cannot_translate_owners(data, mode):
+    """Root's programs may then read what anybody may, and a mount to write to is refused with the reason."""
+    if not ROOT:
+        assert ok("open(M + 'm/a.txt').read()", "-m", f"{data}:m")["value"] == "alpha"
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.mount(b"ramfs", os.fsencode(data), b"ramfs", 0, b"mode=0755") == 0
+    try:
+        (data / "a.txt").write_text("alpha")
+        result = run_json(M + "open(M + 'm/a.txt').read()", "--isolation", "namespaces", "-m", f"{data}:m:{mode}")
+        if mode == "ro":
+            assert result["value"] == "alpha"
+        else:
+            assert result["status"] == "failed" and "owner" in result["error"]["hint"]
+    finally:
+        assert libc.umount(os.fsencode(data)) == 0
+
+
 def test_help_names_the_options():
     text = subprocess.run([GLOVEBOX, "run", "--help"], capture_output=True, text=True, check=True).stdout
     for word in ("-m, --mount", "-o, --out", "--file", "--capture-total"):
