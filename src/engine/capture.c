@@ -42,6 +42,7 @@ struct tree {
     const char *name;
     int dir; /* or -1 */
     bool is_workspace;
+    struct walk_eyes eyes;       /* what the program could see of it */
     struct walk *before, *after; /* or NULL */
     uint64_t taken;              /* bytes */
 };
@@ -138,8 +139,11 @@ static bool look(struct capture *c, struct tree *t, struct walk **walk)
 {
     if (t->dir < 0)
         return true;
-    if (!*walk)
+    if (!*walk) {
         *walk = walk_new(t->dir, ENTRIES_MAX, t->is_workspace);
+        if (*walk)
+            walk_as(*walk, &t->eyes);
+    }
     if (!*walk || walk_step(*walk, SLICE_ENTRIES))
         return true;
     if (clock_us() > c->deadline_us)
@@ -374,6 +378,11 @@ static void start_taking(struct capture *c, const struct finding *f, json_t *ite
         drop(t);
         return;
     }
+    if (!walk_may_read(&f->tree->eyes, &st)) {
+        omit_errno(item, "it cannot be read", -EACCES);
+        drop(t);
+        return;
+    }
     t->left = (uint64_t)f->entry->stamp.size;
     if (!wants_out(c, f))
         return;
@@ -469,6 +478,17 @@ static bool take_each(struct capture *c)
 
 /* ---- life ---- */
 
+/* An engine that is root sees more than the program did, which was the directory's owner there. What
+ * the program could only move is not to reach anybody by that. */
+static struct walk_eyes eyes_for(int dir)
+{
+    struct stat st;
+
+    if (geteuid() != 0 || fstat(dir, &st) < 0)
+        return (struct walk_eyes){ 0 };
+    return (struct walk_eyes){ true, st.st_uid, st.st_gid };
+}
+
 struct capture *capture_new(const struct capture_spec *spec)
 {
     struct capture *c = calloc(1, sizeof(*c));
@@ -486,7 +506,8 @@ struct capture *capture_new(const struct capture_spec *spec)
         int dir = m->is_rw ? fd_open_plain_dir(m->host) : -1;
 
         if (m->is_rw)
-            c->trees[c->n_trees++] = (struct tree){ .name = m->name, .dir = dir < 0 ? -1 : dir };
+            c->trees[c->n_trees++] =
+                (struct tree){ .name = m->name, .dir = dir < 0 ? -1 : dir, .eyes = eyes_for(dir) };
     }
     return c->on_slice && c->files ? c : capture_free(c);
 }
