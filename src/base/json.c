@@ -86,7 +86,7 @@ json_t *json_lossy(const char *text)
 
 json_t *json_replaced(const char *bytes, size_t len)
 {
-    static const char replacement[] = "\xef\xbf\xbd";
+    static const char replacement[] = { '\xef', '\xbf', '\xbd' };
     auto_free char *text = malloc(len * 3 + 1);
     size_t at = 0;
 
@@ -101,8 +101,8 @@ json_t *json_replaced(const char *bytes, size_t len)
         bytes += good;
         len -= good;
         if (bad >= 0) {
-            memcpy(text + at, replacement, 3);
-            at += 3;
+            memcpy(text + at, replacement, sizeof(replacement));
+            at += sizeof(replacement);
             bytes++;
             len--;
         }

@@ -25,6 +25,7 @@ struct kernel_dirent {
 struct walk {
     int root;
     bool unlock;
+    struct walk_eyes eyes;
     enum walk_cut cut;
     size_t max;
     struct walk_entry *list;
@@ -76,6 +77,11 @@ struct walk *walk_new(int dir, size_t entries_max, bool unlock)
     if (w->queue)
         w->queue[w->n_queue++] = strdup("");
     return w;
+}
+
+void walk_as(struct walk *w, const struct walk_eyes *eyes)
+{
+    w->eyes = *eyes;
 }
 
 void walk_stop(struct walk *w, enum walk_cut why)
@@ -163,8 +169,11 @@ static const char *why_not(int e)
 static int open_dir(const struct walk *w, const char *path)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+    struct stat st;
     int fd;
 
+    if (!*path && w->unlock)
+        (void)fchmod(w->root, 0700); /* nothing can be reached by its name through a shut one */
     path = *path ? path : ".";
     fd = fd_open_beneath(w->root, path, flags, 0);
 
@@ -175,6 +184,10 @@ static int open_dir(const struct walk *w, const char *path)
         (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", shut);
         if (shut >= 0 && chmod(self, 0700) == 0)
             fd = fd_open_beneath(w->root, path, flags, 0);
+    }
+    if (fd >= 0 && w->eyes.is_limited && (fstat(fd, &st) < 0 || !walk_may_read(&w->eyes, &st))) {
+        (void)close(fd);
+        return -EACCES;
     }
     return fd;
 }

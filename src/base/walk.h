@@ -31,6 +31,23 @@ struct walk;
  * has shut are opened first. NULL when memory ran out. */
 struct walk *walk_new(int dir, size_t entries_max, bool unlock);
 
+/* Who may see it: for a walker that may see more than the one on whose behalf it looks. */
+struct walk_eyes {
+    bool is_limited;
+    uid_t uid;
+    gid_t gid;
+};
+
+/* By owner, group and mode. What one owns one can make readable. */
+static inline bool walk_may_read(const struct walk_eyes *eyes, const struct stat *st)
+{
+    return !eyes->is_limited || st->st_uid == eyes->uid ||
+           (st->st_gid == eyes->gid ? (st->st_mode & S_IRGRP) != 0 : (st->st_mode & S_IROTH) != 0);
+}
+
+/* Look only into directories that these may look into. Before the first step. */
+void walk_as(struct walk *w, const struct walk_eyes *eyes);
+
 /* Look at up to about `n` more. True when there is nothing more to look at. */
 bool walk_step(struct walk *w, size_t n);
 

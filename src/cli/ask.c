@@ -75,6 +75,18 @@ static void show_review(FILE *f, const json_t *review)
     fputc('\n', f);
 }
 
+/* What of the host it would see. */
+static void show_mounts(FILE *f, const json_t *mounts)
+{
+    for (size_t i = 0; i < json_array_size(mounts); i++) {
+        const json_t *m = json_array_get(mounts, i);
+
+        fputs("  mount   ", f);
+        put_visible_text(f, get_string(m, "host"));
+        fprintf(f, ", %s\n", get_string(m, "mode"));
+    }
+}
+
 static void show_code(FILE *f, const struct source *source)
 {
     const char *at = NULL, *line = NULL;
@@ -107,6 +119,7 @@ static void show(struct asker *a)
     fputc('\n', t.stream);
     show_place(t.stream, question);
     show_tools(t.stream, question);
+    show_mounts(t.stream, json_object_get(question, "mounts"));
     show_review(t.stream, json_object_get(question, "review"));
     show_code(t.stream, &source);
     findings_print(t.stream, json_object_get(question, "findings"), &source);

@@ -42,6 +42,7 @@ struct tree {
     const char *name;
     int dir; /* or -1 */
     bool is_workspace;
+    struct walk_eyes eyes;       /* what the program could see of it */
     struct walk *before, *after; /* or NULL */
     uint64_t taken;              /* bytes */
 };
@@ -138,8 +139,11 @@ static bool look(struct capture *c, struct tree *t, struct walk **walk)
 {
     if (t->dir < 0)
         return true;
-    if (!*walk)
+    if (!*walk) {
         *walk = walk_new(t->dir, ENTRIES_MAX, t->is_workspace);
+        if (*walk)
+            walk_as(*walk, &t->eyes);
+    }
     if (!*walk || walk_step(*walk, SLICE_ENTRIES))
         return true;
     if (clock_us() > c->deadline_us)
@@ -175,37 +179,52 @@ static void add_finding(struct capture *c, struct finding f)
     c->findings[c->n_findings++] = f;
 }
 
+/* What was not looked at is not known to be gone. */
+static void note_gone(struct capture *c, struct tree *t, const struct walk_entry *old)
+{
+    if (t->after && walk_was_cut(t->after) == WALK_WHOLE && S_ISREG(old->mode))
+        add_finding(c, (struct finding){ t, old, CHANGE_DELETED });
+}
+
+/* Nor is what was not seen before known to be new: there the kernel's own time tells. */
+static void note_new(struct capture *c, struct tree *t, const struct walk_entry *new)
+{
+    if (!t->before || walk_was_cut(t->before) == WALK_WHOLE)
+        add_finding(c, (struct finding){ t, new, CHANGE_CREATED });
+    else if (new->stamp.ctime_ns >= c->looked_ns)
+        add_finding(c, (struct finding){ t, new, CHANGE_MODIFIED });
+}
+
+static void note_both(struct capture *c, struct tree *t, const struct walk_entry *old,
+                      const struct walk_entry *new)
+{
+    if (!stamp_same(&old->stamp, &new->stamp))
+        add_finding(c, (struct finding){ t, new, CHANGE_MODIFIED });
+}
+
 /* In the order of their paths, which both lists are in. */
 static void compare(struct capture *c, struct tree *t)
 {
     size_t n_old = 0, n_new = 0, o = 0, n = 0;
     const struct walk_entry *old = t->before ? walk_sorted(t->before, &n_old) : NULL;
     const struct walk_entry *new = t->after ? walk_sorted(t->after, &n_new) : NULL;
-    bool is_old_whole = !t->before || walk_was_cut(t->before) == WALK_WHOLE;
-    bool is_new_whole = t->after && walk_was_cut(t->after) == WALK_WHOLE;
 
     while (o < n_old || n < n_new) {
-        int order = o == n_old ? 1 : n == n_new ? -1 : strcmp(old[o].path, new[n].path);
+        int order = 1;
 
-        if (order < 0) { /* what was not looked at is not known to be gone */
-            if (is_new_whole && S_ISREG(old[o].mode))
-                add_finding(c, (struct finding){ t, &old[o], CHANGE_DELETED });
-            o++;
-        } else if (order >
-                   0) { /* nor what was not seen before to be new: the kernel's time tells */
-            if (is_old_whole || new[n].stamp.ctime_ns >= c->looked_ns)
-                add_finding(c, (struct finding){ t, &new[n],
-                                                 is_old_whole ? CHANGE_CREATED : CHANGE_MODIFIED });
-            n++;
-        } else {
-            bool is_same = stamp_same(&old[o].stamp, &new[n].stamp);
-            if (!is_same)
-                add_finding(c, (struct finding){ t, &new[n], CHANGE_MODIFIED });
-            o++;
-            n++;
-        }
+        if (n == n_new)
+            order = -1;
+        else if (o < n_old)
+            order = strcmp(old[o].path, new[n].path);
+        if (order < 0)
+            note_gone(c, t, &old[o++]);
+        else if (order > 0)
+            note_new(c, t, &new[n++]);
+        else
+            note_both(c, t, &old[o++], &new[n++]);
     }
-    c->is_cut |= !is_old_whole || !is_new_whole;
+    c->is_cut |= !t->after || walk_was_cut(t->after) != WALK_WHOLE ||
+                 (t->before && walk_was_cut(t->before) != WALK_WHOLE);
 }
 
 static bool take_each(struct capture *c);
@@ -359,6 +378,11 @@ static void start_taking(struct capture *c, const struct finding *f, json_t *ite
         drop(t);
         return;
     }
+    if (!walk_may_read(&f->tree->eyes, &st)) {
+        omit_errno(item, "it cannot be read", -EACCES);
+        drop(t);
+        return;
+    }
     t->left = (uint64_t)f->entry->stamp.size;
     if (!wants_out(c, f))
         return;
@@ -454,6 +478,17 @@ static bool take_each(struct capture *c)
 
 /* ---- life ---- */
 
+/* An engine that is root sees more than the program did, which was the directory's owner there. What
+ * the program could only move is not to reach anybody by that. */
+static struct walk_eyes eyes_for(int dir)
+{
+    struct stat st;
+
+    if (geteuid() != 0 || fstat(dir, &st) < 0)
+        return (struct walk_eyes){ 0 };
+    return (struct walk_eyes){ true, st.st_uid, st.st_gid };
+}
+
 struct capture *capture_new(const struct capture_spec *spec)
 {
     struct capture *c = calloc(1, sizeof(*c));
@@ -471,7 +506,8 @@ struct capture *capture_new(const struct capture_spec *spec)
         int dir = m->is_rw ? fd_open_plain_dir(m->host) : -1;
 
         if (m->is_rw)
-            c->trees[c->n_trees++] = (struct tree){ .name = m->name, .dir = dir < 0 ? -1 : dir };
+            c->trees[c->n_trees++] =
+                (struct tree){ .name = m->name, .dir = dir < 0 ? -1 : dir, .eyes = eyes_for(dir) };
     }
     return c->on_slice && c->files ? c : capture_free(c);
 }

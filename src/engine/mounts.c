@@ -283,7 +283,7 @@ static int guard(const struct mount *m, const char *path, const char *what, stru
             return 0;
         (void)snprintf(real, sizeof(real), "%s", dir);
     }
-    if (!path_is_below(real, m->host) && !path_is_below(m->host, real))
+    if (!path_is_below(real, m->host))
         return 0;
     (void)gb_fail(err, GB_E_INVALID, 0, "mounts: '%s' cannot be rw: %s is there", m->name, what);
     return gb_fail_hint(err, "mount it ro, or a directory beside it");

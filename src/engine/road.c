@@ -20,6 +20,7 @@
 #include "engine/audit.h"
 #include "engine/capture.h"
 #include "engine/job.h"
+#include "engine/mounts.h"
 #include "engine/outputs.h"
 #include "engine/result.h"
 #include "engine/review.h"
@@ -456,6 +457,7 @@ static char *question_of(const struct gb_job *job)
                         json_boolean(settings_is_held(&job->request.settings)));
     json_object_set_new(question, "tools", toolset_names(job->request.tools, false));
     json_object_set_new(question, "tools_to_approve", toolset_names(job->request.tools, true));
+    json_object_set_new(question, "mounts", mounts_json(job->request.mounts, false));
     for (size_t i = 0; i < ARRAY_LEN(told); i++)
         if (json_object_get(job->result, told[i]))
             json_object_set(question, told[i], json_object_get(job->result, told[i]));

@@ -259,6 +259,17 @@ static void compose_root(struct builder *b, const struct plan_wish *wish)
     add_mounts(b, wish->mounts);
 }
 
+static void add_mount_rules(struct builder *b, const struct mounts *mounts, bool rooted)
+{
+    for (size_t i = 0; mounts && i < mounts->n; i++) {
+        const struct mount *m = &mounts->list[i];
+        const char *path = rooted ? keep(b, BOX_MOUNTS "/%s", m->name) : keep(b, "%s", m->host);
+        uint64_t access = m->is_rw ? landlock_write_access() : landlock_read_access();
+
+        add_any_rule(b, (struct plan_rule){ path, access, true });
+    }
+}
+
 /* Landlock says the same as the mounts do, a second time and by other means. With a private root
  * the whole of it may be read; without one, only what is listed. */
 static void compose_landlock(struct builder *b, const struct plan_wish *wish)
@@ -297,12 +308,7 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
     } else {
         add_rule(b, keep(b, "%s", base), landlock_write_access());
     }
-    for (size_t i = 0; wish->mounts && i < wish->mounts->n; i++) {
-        const struct mount *m = &wish->mounts->list[i];
-        const char *path = rooted ? keep(b, BOX_MOUNTS "/%s", m->name) : keep(b, "%s", m->host);
-        uint64_t access = m->is_rw ? landlock_write_access() : landlock_read_access();
-        add_any_rule(b, (struct plan_rule){ path, access, true });
-    }
+    add_mount_rules(b, wish->mounts, rooted);
 }
 
 /* RLIMIT_NPROC counts all that a user runs in a user namespace. In one of the box's own, or as a

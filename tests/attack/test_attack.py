@@ -12,7 +12,7 @@ CASES = [
     for level in harness.LEVELS
     for program in PROGRAMS
     for variant in program.variants
-    if level in program.levels
+    if level in program.levels and program.can_run_as(user, level)
 ]
 
 

@@ -250,6 +250,27 @@ def test_hard_links_within(data, level):
 
 
 @pytest.mark.parametrize("level", RW_LEVELS)
+def test_what_it_cannot_read_is_not_captured(data, level):
+    """By moving a file that it may not read a program must not make the engine, which may, hand it out."""
+    (data / "secret").write_text("SECRET")
+    (data / "private").mkdir()
+    (data / "private" / "secret").write_text("SECRET")
+    os.chmod(data / "secret", 0o600 if ROOT else 0)
+    os.chmod(data / "private", 0o700)
+    if ROOT:  # the directory is somebody else's, and so is the program there
+        os.chown(data, 1234, 1234)
+    code = ("def reads(path):\n try: return open(path).read()\n except OSError: return None\n"
+            "for old, new in ('private', 'shown'), ('secret', 'moved'):\n"
+            " try: os.rename(M + 'w/' + old, M + 'w/' + new)\n except OSError: pass\n"
+            "[reads(M + 'w/' + n) for n in ('secret', 'moved', 'private/secret')]")
+    result = ok(code, "--isolation", level, "-m", f"{data}:w:rw", "--capture", "inline")
+    if ROOT:  # the kernel does not even let it move what has an owner that it does not know
+        assert result["value"] == [None, None, None] and "SECRET" not in json.dumps(result)
+    else:
+        assert result["value"][:2] == [None, None] and "cannot be read" in changes(result)["moved"]
+
+
+@pytest.mark.parametrize("level", RW_LEVELS)
 def test_odd_kinds(data, level):
     result = ok("os.mkfifo(M + 'w/fifo')", "--isolation", level, "-m", f"{data}:w:rw", "--capture", "inline")
     assert changes(result) == {"fifo": "a FIFO"}
@@ -578,6 +599,25 @@ def test_killed_with_a_mount(data):
         process.kill()
     assert open("/proc/self/mountinfo").read() == mounts
     assert (data / "a.txt").read_text() == "alpha"
+
+
+@pytest.mark.parametrize("mode", ["ro", "rw"] if ROOT else ["ro"])
+def test_a_file_system_that_cannot_translate_owners(data, mode):
+    """Root's programs may then read what anybody may, and a mount to write to is refused with the reason."""
+    if not ROOT:
+        assert ok("open(M + 'm/a.txt').read()", "-m", f"{data}:m")["value"] == "alpha"
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.mount(b"ramfs", os.fsencode(data), b"ramfs", 0, b"mode=0755") == 0
+    try:
+        (data / "a.txt").write_text("alpha")
+        result = run_json(M + "open(M + 'm/a.txt').read()", "--isolation", "namespaces", "-m", f"{data}:m:{mode}")
+        if mode == "ro":
+            assert result["value"] == "alpha"
+        else:
+            assert result["status"] == "failed" and "owner" in result["error"]["hint"]
+    finally:
+        assert libc.umount(os.fsencode(data)) == 0
 
 
 def test_help_names_the_options():

@@ -1,6 +1,7 @@
 """Leave links in the workspace and hope that the engine follows them when it collects files.
 
 levels: namespaces landlock
+options: -o {out} --capture inline
 within: 4
 """
 

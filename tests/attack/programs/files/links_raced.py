@@ -1,6 +1,7 @@
 """Keep swapping a file for a link to a secret, and a directory likewise, while the engine collects.
 
 levels: namespaces landlock
+options: -o {out} --capture inline
 within: 4
 """
 

@@ -1,6 +1,7 @@
 """Leave files that break a collector: FIFOs, sockets, modes of 000, odd and endless names, deep paths.
 
 levels: namespaces landlock
+options: -o {out} --capture inline
 within: 5
 """
 

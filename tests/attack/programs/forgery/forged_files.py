@@ -1,6 +1,7 @@
 """Report files that are not there, by names that lead out of the output directory.
 
 levels: namespaces landlock
+options: -o {out} --capture inline
 within: 5
 """
 
