@@ -1,5 +1,6 @@
 #pragma once
 #include <jansson.h>
+#include <stdbool.h>
 
 /* The text of any JSON value, compact, reals in as few digits as give them back exactly. The
  * caller frees it; NULL only when memory ran out. */
@@ -8,6 +9,18 @@ char *json_text(const json_t *json);
 /* A string from text that may not be UTF-8 (the name of a file, a message that was cut): each byte
  * that is not becomes '?'. */
 json_t *json_lossy(const char *text);
+
+/* The string at `key`, or `otherwise` where there is none. */
+static inline const char *json_string_at(const json_t *object, const char *key,
+                                         const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : otherwise;
+}
+
+/* Is this string in the array? */
+bool json_array_has(const json_t *list, const char *text);
 
 /* How deep arrays and objects are nested: 1 for a plain value. */
 size_t json_depth(const json_t *json);

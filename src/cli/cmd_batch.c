@@ -31,6 +31,7 @@ struct slot {
     struct batch *batch;
     struct gb_job *job; /* the engine's, until there is a result */
     char *result;       /* with its newline */
+    uint64_t line;      /* its number in the input */
     uint64_t end_offset;
 };
 
@@ -82,7 +83,7 @@ static void on_approve(void *data, struct gb_job *job, const char *question)
 {
     struct slot *slot = data;
 
-    ask_add(&slot->batch->asker, job, question);
+    ask_add(&slot->batch->asker, job, question, slot->line);
 }
 
 static void before_asking(void *data)
@@ -115,7 +116,7 @@ static void start_line(struct batch *b, struct line *line)
         .size = sizeof(callbacks), .data = slot, .done = on_done, .approve = on_approve
     };
 
-    *slot = (struct slot){ .batch = b, .end_offset = line->end_offset };
+    *slot = (struct slot){ .batch = b, .line = line->number, .end_offset = line->end_offset };
     b->started++;
     if (!text) {
         slot_refuse(slot, line);

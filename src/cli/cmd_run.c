@@ -64,7 +64,7 @@ static void on_approve(void *data, struct gb_job *job, const char *question)
 {
     struct run *run = data;
 
-    ask_add(&run->asker, job, question);
+    ask_add(&run->asker, job, question, 0);
 }
 
 /* Run the request to its end, or to the end that a signal asks for. */
@@ -109,6 +109,7 @@ static int conclude(const struct run *run)
 {
     int status = CLI_FAILED;
     int sig = signals_caught();
+    struct report report = run->report;
     json_auto_t *result = report_parse(run->result, run->args->want_json, &status);
 
     if (!result)
@@ -124,7 +125,8 @@ static int conclude(const struct run *run)
 
     if (run->args->want_json)
         return print_json(run, result, status);
-    report_result(result, &run->report);
+    report.are_warnings_known = run->asker.has_asked;
+    report_result(result, &report);
     return status;
 }
 

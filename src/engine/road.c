@@ -310,20 +310,45 @@ static void reject_unasked(struct gb_job *job, const char *why)
                             "--acknowledge-unsafe");
 }
 
+/* Names without what they stand for, which may be secret, or long. */
+static void add_names(json_t *names, const json_t *object)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (json_shared(object), name, value)
+        if (!json_array_has(names, name))
+            json_array_append_new(names, json_string(name));
+}
+
+static void add_program(json_t *question, const struct gb_job *job)
+{
+    static const char *const given[] = { "code", "prelude", "argv" };
+    const json_t *program = job->request.program;
+    json_t *env = json_array(), *inputs = json_array();
+
+    for (size_t i = 0; i < ARRAY_LEN(given); i++)
+        if (json_object_get(program, given[i]))
+            json_object_set(question, given[i], json_object_get(program, given[i]));
+    add_names(env, job->engine->config.env);
+    add_names(env, json_object_get(program, "env"));
+    add_names(inputs, json_object_get(program, "inputs"));
+    json_object_set_new(question, "env", env);
+    json_object_set_new(question, "inputs", inputs);
+    json_object_set_new(question, "has_prelude", json_boolean(json_object_get(program, "prelude")));
+    json_object_set_new(question, "filename",
+                        json_string(json_string_at(program, "filename", "main.py")));
+}
+
 static char *question_of(const struct gb_job *job)
 {
     static const char *const told[] = { "id", "findings", "risk", "isolation", "policy", "review" };
-    auto_json json_t *question =
-        json_pack("{s:O,s:s}", "code", json_object_get(job->request.program, "code"), "backend",
-                  job->engine->backend->ops->name);
-    json_t *filename = json_object_get(job->request.program, "filename");
+    const struct settings *s = &job->request.settings;
+    auto_json json_t *question = json_pack(
+        "{s:s,s:b,s:s}", "backend", job->engine->backend->ops->name, "is_held", settings_is_held(s),
+        "network", s->network == NETWORK_HOST || !settings_is_held(s) ? "host" : "none");
 
-    json_object_set_new(question, "filename",
-                        filename ? json_incref(filename) : json_string("main.py"));
-    json_object_set_new(question, "has_prelude",
-                        json_boolean(json_object_get(job->request.program, "prelude")));
-    json_object_set_new(question, "is_held",
-                        json_boolean(settings_is_held(&job->request.settings)));
+    add_program(question, job);
     for (size_t i = 0; i < ARRAY_LEN(told); i++)
         if (json_object_get(job->result, told[i]))
             json_object_set(question, told[i], json_object_get(job->result, told[i]));

@@ -236,16 +236,6 @@ int settings_configure(struct settings *s, const char *key, const json_t *value,
 
 /* ---- requests: only tighter ---- */
 
-bool settings_allowed(const json_t *allowed, const char *key)
-{
-    for (size_t i = 0; i < json_array_size(allowed); i++) {
-        const char *name = json_string_value(json_array_get(allowed, i));
-        if (name && strcmp(name, key) == 0)
-            return true;
-    }
-    return false;
-}
-
 int settings_fail_looser(const char *key, struct gb_err *err)
 {
     return gb_fail_hint(err,
@@ -301,7 +291,7 @@ static int request_one(struct settings *s, const struct settings *configured,
         return -1;
     if (t->choices == isolations && want == ISOLATE_AUTO)
         return 1; /* no wish of its own */
-    if (!is_tighter(t, want, have) && !settings_allowed(allowed, t->key)) {
+    if (!is_tighter(t, want, have) && !json_array_has(allowed, t->key)) {
         show(t, want, want_text, sizeof(want_text));
         show(t, have, have_text, sizeof(have_text));
         (void)gb_fail(err, GB_E_INVALID, 0, "%s: %s is looser than the configured %s", name,

@@ -71,9 +71,6 @@ int settings_configure(struct settings *s, const char *key, const json_t *value,
 int settings_request(struct settings *s, const struct settings *configured, const char *key,
                      const json_t *value, const json_t *allowed, struct gb_err *err);
 
-/* Is the key among those that a request may loosen? */
-bool settings_allowed(const json_t *allowed, const char *key);
-
 /* The remedy for a request that asked for more of this key: adds it to err and returns -1. */
 int settings_fail_looser(const char *key, struct gb_err *err);
 
