@@ -301,6 +301,13 @@ static void reject_unapproved(struct gb_job *job, const char *why, const char *r
     result_rejected(job, "approval", text ? text : "not approved", remedy);
 }
 
+static int note_answer(struct gb_job *job, int yes)
+{
+    static const char *const words[] = { "nobody", "no", "yes" };
+
+    return audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", words[yes + 1]));
+}
+
 static void reject_unasked(struct gb_job *job, const char *why)
 {
     reject_unapproved(job, why,
@@ -355,14 +362,20 @@ static char *question_of(const struct gb_job *job)
     return json_text(question);
 }
 
+/* Nobody said no, but nobody could say yes: that is an answer too, and recorded as one. */
+static enum verdict refuse_unasked(struct gb_job *job, const char *why)
+{
+    if (note_answer(job, -1) == 0)
+        reject_unasked(job, why);
+    return ENDED;
+}
+
 static enum verdict ask(struct gb_job *job)
 {
     auto_free char *question = question_of(job);
 
-    if (!job->callbacks.approve || !question) {
-        reject_unasked(job, question ? "there is nobody to ask" : "memory ran out");
-        return ENDED;
-    }
+    if (!job->callbacks.approve || !question)
+        return refuse_unasked(job, question ? "there is nobody to ask" : "memory ran out");
     job->approval = APPROVAL_ASKED;
     job->is_calling = true;
     job->callbacks.approve(job->callbacks.data, job, question);
@@ -382,16 +395,16 @@ static enum verdict stage_approve(struct gb_job *job)
     case CONSENT_REFUSED:
         break;
     }
-    reject_unasked(job, "without kernel isolation the code could do whatever you can");
-    return ENDED;
+    return refuse_unasked(job, "without kernel isolation the code could do whatever you can");
 }
 
 int road_approve(struct gb_job *job, int yes, const char *reason)
 {
     if (job->approval != APPROVAL_ASKED || job->stopped != STOP_NONE)
         return -1;
+    yes = yes > 0 ? 1 : yes < 0 ? -1 : 0;
     job->approval = yes > 0 ? APPROVAL_YES : APPROVAL_NO;
-    if (audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", yes > 0 ? "yes" : "no")) < 0)
+    if (note_answer(job, yes) < 0)
         return 0; /* its end is on the way */
     if (yes < 0)
         reject_unasked(job, reason);

@@ -327,6 +327,17 @@ def test_the_audit_has_the_answer(tmp_path, answer, events):
     assert lines[2]["answer"] == {"y": "yes", "n": "no"}[answer]
 
 
+@pytest.mark.parametrize("options", [
+    ("--approve", "ask"), (*UNBOXED, "--approve", "never"), UNBOXED,
+])
+def test_the_audit_tells_that_nobody_could_be_asked(tmp_path, options):
+    audit = tmp_path / "audit.jsonl"
+    assert glovebox("run", "--audit", audit, *options, "-c", "print('ran')").returncode == 126
+    [answer] = [line["answer"] for line in map(json.loads, audit.read_text().splitlines())
+                if line["event"] == "approved"]
+    assert answer == "nobody"
+
+
 def test_what_cannot_be_recorded_does_not_run():
     """The file fills up while the person thinks."""
     with Terminal("run", "--json", "--audit", "/dev/full", "--audit-required", "--approve", "ask",

@@ -49,6 +49,20 @@ def test_everything_else_does_not(server, answer, verdict, why):
     assert result["review"]["verdict"] == verdict
 
 
+@pytest.mark.parametrize("answer, verdict, tokens", [
+    ("good", "secure", 120), ("insecure", "insecure", 120), ("404", "failed", None),
+])
+def test_the_audit_has_the_review(server, tmp_path, answer, verdict, tokens):
+    audit = tmp_path / "audit.jsonl"
+    result = reviewed(server, answer, "print('ran')", "--audit", audit)
+    [event] = [e for e in map(json.loads, audit.read_text().splitlines())
+               if e["event"] == "reviewed"]
+    assert (event["verdict"], event["model"]) == (verdict, result["review"]["model"])
+    assert event["attempts"] == 1 and event["ms"] > 0 and event["reason"]
+    assert event.get("tokens", {}).get("total") == tokens
+    assert None not in event.values() and "error" not in event
+
+
 def test_nothing_of_it_runs_meanwhile(server, tmp_path):
     tmp_path.chmod(0o777)
     mark = tmp_path / "mark"
