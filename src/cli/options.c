@@ -167,6 +167,8 @@ static int store_key_text(const struct word *w, void *target, struct gb_err *err
 {
     json_t *value = NULL;
 
+    if (!*w->text)
+        return gb_fail(err, GB_E_INVALID, 0, "--%s: must not be empty", w->option->name);
     if (read_text(w, &value, err) < 0)
         return -1;
     return set_key(w, *(json_t **)target, value, err);

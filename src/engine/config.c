@@ -71,8 +71,10 @@ static int set_env(struct config *c, const char *key, json_t *value, struct gb_e
 
 static int set_text(char **ret, const char *key, const json_t *value, struct gb_err *err)
 {
-    if (!json_is_string(value) || !*json_string_value(value))
+    if (!json_is_string(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string", key);
+    if (!*json_string_value(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must not be empty", key);
     free(*ret);
     *ret = strdup(json_string_value(value));
     return *ret ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");

@@ -226,20 +226,21 @@ static json_t *reviewed(const json_t *verdict)
     return review;
 }
 
-static void reject_reviewed(struct gb_job *job, const char *what, const char *why,
+static void reject_reviewed(struct gb_job *job, const char *what, const char *why, const char *more,
                             const char *remedy)
 {
     auto_free char *text = NULL;
 
-    if (asprintf(&text, "%s: %s", what, why && *why ? why : "no reason given") < 0)
+    if (asprintf(&text, "%s: %s%s", what, why && *why ? why : "no reason given", more) < 0)
         text = NULL;
     result_rejected(job, "review", text ? text : what, remedy);
 }
 
 static void reject_unreviewed(struct gb_job *job, const char *why)
 {
-    reject_reviewed(job, "the review failed", why,
-                    "see that the reviewer can be reached: what it did not see does not run");
+    reject_reviewed(job, "the review failed", why, "; the program was not judged",
+                    "this is for the operator: see that the reviewer answers; what it did not see "
+                    "does not run");
 }
 
 static void on_reviewed(void *data, const json_t *verdict)
@@ -262,24 +263,30 @@ static void on_reviewed(void *data, const json_t *verdict)
         reject_unreviewed(job, json_string_value(error));
     else
         reject_reviewed(job, "the reviewer objects",
-                        json_string_value(json_object_get(verdict, "reason")),
+                        json_string_value(json_object_get(verdict, "reason")), "",
                         "change what the reviewer objects to");
     end_early(job);
 }
 
+struct review_spec review_of(struct gb_engine *engine)
+{
+    const struct config *c = &engine->config;
+
+    return (struct review_spec){ .url = c->review,
+                                 .model = c->review_model,
+                                 .key = c->review_key,
+                                 .ca = c->review_ca,
+                                 .module_dir = c->extension_dir,
+                                 .base = engine->base,
+                                 .link = &engine->review_link };
+}
+
 static enum verdict stage_review(struct gb_job *job)
 {
-    const struct config *c = &job->engine->config;
-    struct review_spec spec = { .url = c->review,
-                                .model = c->review_model,
-                                .key = c->review_key,
-                                .ca = c->review_ca,
-                                .module_dir = c->extension_dir,
-                                .base = job->engine->base,
-                                .link = &job->engine->review_link };
+    struct review_spec spec = review_of(job->engine);
     struct gb_err err = { 0 };
 
-    if (!c->review)
+    if (!spec.url)
         return PASS;
     job->review = review_begin(&spec, code_of(job), NULL, on_reviewed, job, &err);
     if (job->review)
