@@ -14,7 +14,7 @@
 
 #include "base/own.h"
 #include "base/parse.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #define SECONDS_MAX  604800 /* a week, as the library has it */
 #define NAME_MAX_LEN 63     /* of an option or of a variable, so that a name fits a small buffer */

@@ -150,6 +150,22 @@ int policy_say(struct policy_lists *p, const char *key, const json_t *value, str
     return 0;
 }
 
+const char *policy_key(size_t i)
+{
+    return i < ARRAY_LEN(lists) ? lists[i].key : NULL;
+}
+
+int policy_check(const struct settings *s, const struct policy_lists *p, struct gb_err *err)
+{
+    for (size_t i = 0; settings_policy(s) == POLICY_OFF && i < POLICY_LISTS; i++) {
+        if (json_array_size(p->said[i]) == 0)
+            continue;
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: has no meaning under policy 'off'", lists[i].key);
+        return gb_fail_hint(err, "the policy 'standard' refuses what your lists say, and no more");
+    }
+    return 0;
+}
+
 void policy_done(struct policy_lists *p)
 {
     for (size_t i = 0; i < POLICY_LISTS; i++)
@@ -322,19 +338,6 @@ static int check_tighter(const struct policy_lists *asked, const json_t *have, c
     return 0;
 }
 
-/* Lists that would do nothing are refused: somebody relies on them. */
-static int check_in_force(const struct settings *s, const struct policy_lists *p,
-                          struct gb_err *err)
-{
-    for (size_t i = 0; settings_policy(s) == POLICY_OFF && i < POLICY_LISTS; i++) {
-        if (json_array_size(p->said[i]) == 0)
-            continue;
-        (void)gb_fail(err, GB_E_INVALID, 0, "%s: has no meaning under policy 'off'", lists[i].key);
-        return gb_fail_hint(err, "the policy 'standard' refuses what your lists say, and no more");
-    }
-    return 0;
-}
-
 int policy_request(const struct settings *configured, const struct policy_lists *said,
                    const struct settings *s, const struct policy_lists *asked,
                    const json_t *allowed, json_t **ret, struct gb_err *err)
@@ -351,7 +354,7 @@ int policy_request(const struct settings *configured, const struct policy_lists 
             r = say(&both, (enum policy_list)i, asked->said[i], err);
     }
     if (r == 0)
-        r = check_in_force(s, &both, err);
+        r = policy_check(s, &both, err);
     if (r == 0) {
         have = policy_rules(configured, said);
         want = policy_rules(s, &both);

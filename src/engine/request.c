@@ -128,22 +128,6 @@ static int take_argv(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
-static bool is_name(const char *text)
-{
-    static const char *const keywords[] = {
-        "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
-        "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
-        "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-        "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",
-    };
-    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-
-    for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
-        if (strcmp(text, keywords[i]) == 0)
-            return false;
-    return n > 0 && text[n] == '\0' && (text[0] < '0' || text[0] > '9');
-}
-
 static int take_inputs(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     const char *name;
@@ -152,7 +136,7 @@ static int take_inputs(struct request *r, const char *key, json_t *value, struct
     if (!json_is_object(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be an object", key);
     json_object_foreach (value, name, input)
-        if (!is_name(name))
+        if (!is_variable(name))
             return gb_fail(err, GB_E_INVALID, 0, "%s: '%s' is not a variable's name", key, name);
     json_object_set(r->program, key, value);
     return 0;

@@ -178,15 +178,16 @@ static int read_choice(const struct setting *t, const char *name, const json_t *
 {
     const char *text = json_string_value(value);
     char list[120] = "";
-    size_t len = 0;
+    size_t len = 0, room;
 
     for (size_t i = 0; t->choices[i]; i++) {
         if (text && strcmp(text, t->choices[i]) == 0) {
             *ret = i;
             return 0;
         }
-        len +=
-            (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", t->choices[i]);
+        room = sizeof(list) - len;
+        (void)snprintf(list + len, room, "%s%s", i ? ", " : "", t->choices[i]);
+        len += strlen(list + len); /* what fitted */
     }
     return gb_fail(err, GB_E_INVALID, 0, "%s: must be one of %s", name, list);
 }
@@ -232,6 +233,11 @@ int settings_configure(struct settings *s, const char *key, const json_t *value,
         if (strcmp(table[i].key, key) == 0)
             return read_value(&table[i], key, value, field(s, &table[i]), err) < 0 ? -1 : 1;
     return 0;
+}
+
+const char *settings_key(size_t i)
+{
+    return i < ARRAY_LEN(table) ? table[i].key : NULL;
 }
 
 /* ---- requests: only tighter ---- */

@@ -66,6 +66,9 @@ struct settings settings_default(void);
 int settings_configure(struct settings *s, const char *key, const json_t *value,
                        struct gb_err *err);
 
+/* The configuration keys of the table, one after the other; NULL after the last. */
+const char *settings_key(size_t i);
+
 /* The same for a request's key ("limits" is looked into): may it be so, where `configured` is what
  * the operator said? `allowed` is the array of keys that a request may loosen, or NULL. */
 int settings_request(struct settings *s, const struct settings *configured, const char *key,
