@@ -263,7 +263,7 @@ static int batch_main(const struct args *args)
     fd = batch_input(args, &err);
     if (fd < 0 || settings_load(args, &config, &err) < 0)
         return cli_refuse(args->command, &err);
-    if (engine_open(config, &engine, &error) < 0)
+    if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, false);
 
     batch.engine = engine;

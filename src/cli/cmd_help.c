@@ -81,6 +81,8 @@ static void print_command(FILE *f, const struct command *c)
     fprintf(f, "Usage: glovebox %s %s\n\n", c->name, c->operands);
     print_wrapped(f, c->description, 0, 0);
     for (const struct option_group *const *g = c->groups; *g; g++) {
+        if (!(*g)->title)
+            continue;
         fprintf(f, "\n%s:\n", (*g)->title);
         for (size_t i = 0; i < (*g)->count; i++)
             print_option(f, &(*g)->options[i]);

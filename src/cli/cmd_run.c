@@ -205,7 +205,7 @@ static int run_main(const struct args *args)
     /* One box, made for this program: nothing to refill, nothing to import that it does not. */
     if (json_object_set_new(config, "oneshot", json_true()) < 0)
         return report_refused(NULL, args->want_json);
-    if (engine_open(config, &engine, &error) < 0)
+    if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, args->want_json);
 
     int status = run_with_engine(&run, &request, engine);
@@ -216,7 +216,7 @@ static int run_main(const struct args *args)
 }
 
 static const struct option_spec program[] = {
-    { 'c', "code", OPT_TEXT, offsetof(struct args, code), "CODE", "run CODE instead of a file",
+    { 'c', "code", OPT_TEXT_ONCE, offsetof(struct args, code), "CODE", "run CODE instead of a file",
       NULL },
     { 0, "input", OPT_BINDING, offsetof(struct args, inputs), "NAME=JSON",
       "bind a variable before the program starts; repeatable", NULL },

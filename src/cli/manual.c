@@ -123,7 +123,7 @@ static void put_options(FILE *f)
           f);
     for (const struct command *const *c = commands; *c; c++) {
         for (const struct option_group *const *g = (*c)->groups; *g; g++) {
-            if (!is_listed_before(*g, *c))
+            if ((*g)->title && !is_listed_before(*g, *c))
                 put_group(f, *g);
         }
     }
