@@ -18,7 +18,7 @@ static const char failed_result[] =
     "\"stdout_bytes\":0,\"stderr_bytes\":0,\"value\":null,\"has_value\":false,"
     "\"error\":{\"type\":\"system\",\"message\":\"out of memory\",\"hint\":null},"
     "\"findings\":[],\"limit\":null,\"files\":[],\"tool_calls\":[],\"session\":null,"
-    "\"outputs\":[],\"isolation\":{\"level\":null,\"layers\":[]},\"policy\":null,\"risk\":0,"
+    "\"outputs\":[],\"isolation\":null,\"policy\":null,\"risk\":0,"
     "\"usage\":{\"wall_ms\":0.0,\"cpu_ms\":0.0,\"max_rss_kb\":0},"
     "\"timings\":{\"check_ms\":0.0,\"start_ms\":0.0,\"run_ms\":0.0,\"collect_ms\":0.0}}";
 

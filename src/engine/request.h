@@ -18,7 +18,10 @@ struct request {
     struct policy_lists lists; /* what it says about them */
     char *stdin_data;
     size_t stdin_bytes;
-    int64_t bad_byte; /* of the code, if it is not UTF-8; else -1 */
+    int64_t bad_byte; /* of the code: the first that is no UTF-8, or is NUL; -1: there is none */
+    size_t bad_line;  /* which it is in, from 1 */
+    bool is_nul;      /* it is UTF-8 otherwise */
+    bool is_binary;   /* whatever the code is, it is no text */
 };
 
 /* Read one request. On failure *ret still holds what was understood (its id, say). */

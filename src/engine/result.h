@@ -20,5 +20,9 @@ void result_where(struct gb_job *job, enum plan_level level, const char *const *
 /* It was refused before it ran: one more finding, an error that has no place in the code. */
 void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy);
 
+/* The same about a line of it, counted from 1; 0: about none. */
+void result_rejected_at(struct gb_job *job, const char *rule, const char *message, size_t line,
+                        const char *remedy);
+
 /* It ran, and this is what became of it. */
 void result_collect(struct gb_job *job, const struct run_outcome *o);

@@ -191,10 +191,28 @@ static enum verdict begin(struct gb_job *job)
     return ENDED;
 }
 
+/* Told before there is a box, since no interpreter gets to read it. */
+static void reject_unreadable(struct gb_job *job)
+{
+    const struct request *r = &job->request;
+    char text[120];
+
+    if (r->is_binary) {
+        result_rejected(job, "syntax", "this is a binary file and not Python source",
+                        "name the file with the source, not what was made of it");
+    } else if (r->is_nul) {
+        result_rejected_at(job, "syntax", "the code has a NUL byte in it", r->bad_line,
+                           "take it out; in a string, write \\0 for it");
+    } else {
+        (void)snprintf(text, sizeof(text),
+                       "the code is not UTF-8: byte %lld is not part of a character",
+                       (long long)r->bad_byte);
+        result_rejected_at(job, "syntax", text, r->bad_line, "save the file as UTF-8");
+    }
+}
+
 static enum verdict stage_check(struct gb_job *job)
 {
-    char text[100];
-
     if (job->request.bad_byte < 0) {
         job->is_held = must_hold(job);
         /* What is not held begins as soon as it has passed. */
@@ -202,10 +220,7 @@ static enum verdict stage_check(struct gb_job *job)
             return ENDED;
         return begin(job);
     }
-    (void)snprintf(text, sizeof(text),
-                   "the code is not UTF-8: byte %lld is not part of a character",
-                   (long long)job->request.bad_byte);
-    result_rejected(job, "syntax", text, "save the file as UTF-8");
+    reject_unreadable(job);
     return ENDED;
 }
 

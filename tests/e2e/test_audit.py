@@ -410,7 +410,7 @@ def test_a_file_that_holds_something_else(tmp_path):
 
 def test_required_of_nothing():
     done = glovebox("run", "--audit-required", "-c", "1")
-    assert done.returncode == 2 and "audit_required" in done.stderr
+    assert done.returncode == 2 and "--audit-required" in done.stderr
 
 
 def with_room(audit, room, *args):

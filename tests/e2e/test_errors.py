@@ -1,5 +1,6 @@
 """What goes wrong before anything runs: each message is exact, and says what to do."""
 import glob
+import json
 import os
 
 import pytest
@@ -166,6 +167,36 @@ def test_code_that_is_not_utf8(tmp_path, raw):
     assert result["status"] in ("failed", "rejected")
     text = (result["error"] or result["findings"][0])["message"]
     assert "UTF-8" in text or "utf-8" in text
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("raw, line, words, help", [
+    (b"\x7fELF\x02\x01\x01\0\xff\xfe", None, "a binary file and not Python source", "source"),
+    (b"PK\3\4\0\0\xff\xfe", None, "a binary file and not Python source", "source"),
+    (b"a = 1\nb = '\0'\n", 2, "the code has a NUL byte in it", r"write \0 for it"),
+    (b"a = 1\n\n# \xff\n", 3, "the code is not UTF-8: byte 9 is", "save the file as UTF-8"),
+], ids=["elf", "zip", "nul", "latin-1"])
+def test_what_is_no_text(tmp_path, command, raw, line, words, help):
+    file = tmp_path / "p.py"
+    file.write_bytes(raw)
+    done = glovebox(command, file)
+    assert done.returncode == 126
+    told = (done.stdout + done.stderr).splitlines()
+    assert told[0].startswith(f"{file}:{line}: error: " if line else f"{file}: error: ")
+    assert words in told[0] and "    " not in told
+    assert any(text.startswith("help: ") and help in text for text in told)
+
+
+def test_results_of_what_could_not_be_read_have_the_same_shape(tmp_path):
+    done = glovebox("check", "--json", tmp_path / "none.py")
+    result = json.loads(done.stdout)
+    assert set(result) >= RESULT_KEYS and done.returncode == 125
+    assert (result["isolation"], result["policy"]) == (None, None)
+    done = glovebox("batch", "-", input=b"\xff\n" + b"x" * (9 << 20) + b"\n", text=False)
+    for line in done.stdout.splitlines():
+        result = json.loads(line)
+        assert set(result) >= RESULT_KEYS and result["status"] == "failed"
+        assert result["isolation"] is None
 
 
 @pytest.mark.parametrize("code", ["", "\n", "   ", "# nothing", "\n\n# nothing\n"])

@@ -227,6 +227,7 @@ static void test_base64(void **state)
         { "{'code_base64': 'Yf8='}", "", 1 },
         { "{'code_base64': '7aCA'}", "", 0 }, /* a surrogate */
         { "{'code_base64': 'YWLDvMM='}", "", 4 },
+        { "{'code_base64': 'YQoACg=='}", "a\n", 2 }, /* a NUL */
     };
     struct request r;
 
