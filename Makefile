@@ -20,7 +20,7 @@ asan: build-asan/build.ninja
 	@ninja -C build-asan
 
 build/build.ninja: | deps
-	@$(MESON) setup build $(SETUP)
+	@said=$$($(MESON) setup build $(SETUP)) || { echo "$$said"; exit 1; }
 
 build-asan/build.ninja: | deps
 	@$(MESON) setup build-asan $(SETUP) -Db_sanitize=address,undefined
@@ -28,7 +28,9 @@ build-asan/build.ninja: | deps
 deps:
 	@scripts/deps build
 
-demo: all
+demo: build/build.ninja
+	@echo "Building..."
+	@ninja -C build >build/demo.log || { cat build/demo.log; exit 1; }
 	@scripts/demo
 
 check:

@@ -1,7 +1,6 @@
 #include "base/json.h"
 
 #include <locale.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +132,16 @@ json_t *json_base64(const void *bytes, size_t len)
             out[o + 3] = digits[v & 63];
     }
     return json_stringn(out, out_len);
+}
+
+bool json_array_has(const json_t *list, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *item = json_string_value(json_array_get(list, i));
+        if (item && strcmp(item, text) == 0)
+            return true;
+    }
+    return false;
 }
 
 size_t json_depth(const json_t *json)

@@ -1,5 +1,6 @@
 #pragma once
 #include <jansson.h>
+#include <stdbool.h>
 
 /* The text of any JSON value, compact, reals in as few digits as give them back exactly. The
  * caller frees it; NULL only when memory ran out. */
@@ -15,8 +16,31 @@ json_t *json_replaced(const char *bytes, size_t len);
 /* A string with these bytes as base64; NULL when memory ran out. */
 json_t *json_base64(const void *bytes, size_t len);
 
+/* The string at `key`, or `otherwise` where there is none. */
+static inline const char *json_string_at(const json_t *object, const char *key,
+                                         const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : otherwise;
+}
+
+/* Is this string in the array? */
+bool json_array_has(const json_t *list, const char *text);
+
 /* How deep arrays and objects are nested: 1 for a plain value. */
 size_t json_depth(const json_t *json);
+
+/* At least as many values as the JSON text can hold: an item costs two bytes to send and hundreds to
+ * read. */
+static inline size_t json_count_items(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == ',' || text[i] == '[' || text[i] == '{';
+    return n;
+}
 
 /* jansson takes references and iterates through pointers that are not const, and changes nothing
  * but the count. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/own.h"
+
 int parse_size(const char *text, uint64_t *ret)
 {
     static const char units[] = "KMGT";
@@ -132,4 +134,20 @@ bool base64_decode(char *text, uint64_t *len)
     }
     *len = out;
     return have < 6;
+}
+
+bool is_variable(const char *text)
+{
+    static const char *const keywords[] = {
+        "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+        "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+        "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+        "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",
+    };
+    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+    for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
+        if (strcmp(text, keywords[i]) == 0)
+            return false;
+    return n > 0 && text[n] == '\0' && (text[0] < '0' || text[0] > '9');
 }

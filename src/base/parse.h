@@ -9,6 +9,9 @@ int parse_size(const char *text, uint64_t *ret);
 /* "2.5": seconds as milliseconds. false when it is not a number from 0 up. */
 bool parse_seconds(const char *text, uint64_t *ret_ms);
 
+/* Can this be the name of a variable in Python? Of ASCII letters, digits and '_'; no keyword. */
+bool is_variable(const char *text);
+
 /* The first byte of `text` that is not part of a valid UTF-8 sequence, or -1. */
 int64_t utf8_first_bad(const char *text, uint64_t len);
 

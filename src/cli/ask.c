@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "cli/findings.h"
 #include "cli/io.h"
@@ -22,33 +24,104 @@ struct question {
     struct question *next;
     struct gb_job *job;
     json_t *json;
+    uint64_t number; /* of its line, or 0 */
 };
 
 static const char prompt[] = "Run it? yes, no, or a reason why not: ";
 
-static const char *get_string(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
+/* What every box has in its environment. */
+static const char *const usual_env[] = { "PATH", "HOME", "LANG", "TMPDIR" };
 
-    return text ? text : "";
+static const char *get(const json_t *object, const char *key)
+{
+    return json_string_at(object, key, "");
 }
 
 /* ---- what is shown ---- */
+
+/* Which of many. */
+static void show_request(FILE *f, const struct question *q)
+{
+    const json_t *id = json_object_get(q->json, "id");
+    auto_free char *text = id ? json_dumps(id, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+
+    if (q->number > 0)
+        fprintf(f, "  line    %" PRIu64 "\n", q->number);
+    if (text) {
+        fputs("  id      ", f);
+        put_visible_text(f, text);
+        fputc('\n', f);
+    }
+    fputs("  file    ", f);
+    put_visible_text(f, get(q->json, "filename"));
+    fputc('\n', f);
+}
 
 static void show_place(FILE *f, const json_t *question)
 {
     const json_t *isolation = json_object_get(question, "isolation");
 
     fputs("  where   ", f);
-    fprintf(f, "isolation %s, backend %s: %s\n", get_string(isolation, "level"),
-            get_string(question, "backend"),
+    fprintf(f, "isolation %s, backend %s: %s\n", get(isolation, "level"), get(question, "backend"),
             json_is_true(json_object_get(question, "is_held"))
                 ? "the kernel holds it"
                 : "NOTHING HOLDS IT, it could do whatever you can");
-    fprintf(f, "  policy  %s, risk %lld\n", get_string(question, "policy"),
+    fprintf(f, "  network %s\n",
+            strcmp(get(question, "network"), "none") == 0
+                ? "none"
+                : "host: IT CAN REACH what this host can, and send there what it has");
+    fprintf(f, "  policy  %s, risk %lld\n", get(question, "policy"),
             (long long)json_integer_value(json_object_get(question, "risk")));
-    if (json_is_true(json_object_get(question, "has_prelude")))
-        fputs("  before  the prelude runs first\n", f);
+}
+
+static bool is_usual(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(usual_env); i++)
+        if (strcmp(usual_env[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* But for those that every environment has; nothing where none is left. */
+static void show_names(FILE *f, const char *title, const json_t *names, bool is_env)
+{
+    const char *separator = title;
+
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+
+        if (is_env && is_usual(name))
+            continue;
+        fputs(separator, f);
+        put_visible_text(f, name);
+        separator = ", ";
+    }
+    if (separator != title)
+        fputc('\n', f);
+}
+
+/* Without the first, which is the program's own name. */
+static void show_arguments(FILE *f, const json_t *argv)
+{
+    if (json_array_size(argv) < 2)
+        return;
+    fputs("  args   ", f);
+    for (size_t i = 1; i < json_array_size(argv); i++) {
+        const json_t *item = json_array_get(argv, i);
+
+        fputs(" '", f);
+        put_visible(f, json_string_value(item), json_string_length(item));
+        fputc('\'', f);
+    }
+    fputc('\n', f);
+}
+
+/* What it is given: names, not values, which would only be more to read, or secret. */
+static void show_given(FILE *f, const json_t *question)
+{
+    show_names(f, "  env     ", json_object_get(question, "env"), true);
+    show_names(f, "  inputs  ", json_object_get(question, "inputs"), false);
+    show_arguments(f, json_object_get(question, "argv"));
 }
 
 static void show_tools(FILE *f, const json_t *question)
@@ -70,8 +143,8 @@ static void show_review(FILE *f, const json_t *review)
 {
     if (!review)
         return;
-    fprintf(f, "  review  %s: ", get_string(review, "verdict"));
-    put_visible_text(f, get_string(review, "reason"));
+    fprintf(f, "  review  %s: ", get(review, "verdict"));
+    put_visible_text(f, get(review, "reason"));
     fputc('\n', f);
 }
 
@@ -82,8 +155,8 @@ static void show_mounts(FILE *f, const json_t *mounts)
         const json_t *m = json_array_get(mounts, i);
 
         fputs("  mount   ", f);
-        put_visible_text(f, get_string(m, "host"));
-        fprintf(f, ", %s\n", get_string(m, "mode"));
+        put_visible_text(f, get(m, "host"));
+        fprintf(f, ", %s\n", get(m, "mode"));
     }
 }
 
@@ -101,33 +174,53 @@ static void show_code(FILE *f, const struct source *source)
     fputc('\n', f);
 }
 
-static void show(struct asker *a)
+static struct source source_of(const json_t *question, const char *key, int tty)
 {
-    const json_t *question = a->first->json, *code = json_object_get(question, "code");
-    struct source source = { .name = get_string(question, "filename"),
-                             .code = json_string_value(code),
-                             .len = json_string_length(code),
-                             .is_colored = wants_color(a->tty) };
+    const json_t *code = json_object_get(question, key);
+
+    return (struct source){ .name = get(question, "filename"),
+                            .code = json_string_value(code),
+                            .len = json_string_length(code),
+                            .is_colored = wants_color(tty) };
+}
+
+static void show_question(FILE *f, const struct question *q, int tty)
+{
+    const json_t *question = q->json;
+    struct source source = source_of(question, "code", tty);
+    struct source prelude = source_of(question, "prelude", tty);
+
+    fputs("glovebox: may this program run?\n", f);
+    show_request(f, q);
+    show_place(f, question);
+    show_given(f, question);
+    show_tools(f, question);
+    show_mounts(f, json_object_get(question, "mounts"));
+    show_review(f, json_object_get(question, "review"));
+    if (prelude.code) {
+        fprintf(f, "\nThe prelude, the operator's own, runs first (%zu bytes):\n", prelude.len);
+        show_code(f, &prelude);
+        fputs("The program:\n", f);
+    }
+    show_code(f, &source);
+    findings_print(f, json_object_get(question, "findings"), &source);
+    fputs(prompt, f);
+}
+
+static int show_first(struct asker *a)
+{
     struct text t;
 
     if (a->before)
         a->before(a->data);
     if (text_open(&t) < 0)
-        return;
-    fputs("glovebox: may this program run?\n  file    ", t.stream);
-    put_visible_text(t.stream, source.name);
-    fputc('\n', t.stream);
-    show_place(t.stream, question);
-    show_tools(t.stream, question);
-    show_mounts(t.stream, json_object_get(question, "mounts"));
-    show_review(t.stream, json_object_get(question, "review"));
-    show_code(t.stream, &source);
-    findings_print(t.stream, json_object_get(question, "findings"), &source);
-    fputs(prompt, t.stream);
+        return -1;
+    show_question(t.stream, a->first, a->tty);
     a->len = 0;
+    a->has_asked = true;
     /* What was typed before the question was seen is no answer to it. */
     (void)tcflush(a->tty, TCIFLUSH);
-    (void)!text_send(&t, a->tty);
+    return text_send(&t, a->tty);
 }
 
 /* ---- the line of questions ---- */
@@ -138,15 +231,26 @@ static void question_free(struct question *q)
     free(q);
 }
 
-static void answer(struct asker *a, bool yes, const char *reason)
+static void answer_first(struct asker *a, int yes, const char *reason)
 {
     struct question *q = a->first;
 
     a->first = q->next;
     (void)gb_approve(q->job, yes, reason);
     question_free(q);
-    if (a->first)
-        show(a);
+}
+
+/* One that cannot be shown would wait for ever. */
+static void show(struct asker *a)
+{
+    while (a->first && show_first(a) < 0 && signals_caught() == 0)
+        answer_first(a, -1, "the question could not be shown");
+}
+
+static void answer(struct asker *a, int yes, const char *reason)
+{
+    answer_first(a, yes, reason);
+    show(a);
 }
 
 static const char *open_terminal(struct asker *a)
@@ -156,13 +260,15 @@ static const char *open_terminal(struct asker *a)
     return a->tty < 0 ? "there is no terminal to ask on" : NULL;
 }
 
-void ask_add(struct asker *a, struct gb_job *job, const char *question)
+void ask_add(struct asker *a, struct gb_job *job, const char *question, uint64_t number)
 {
     struct question *q = calloc(1, sizeof(*q)), **end = &a->first;
     const char *problem = open_terminal(a);
 
     if (q)
-        *q = (struct question){ .job = job, .json = json_loads(question, JSON_ALLOW_NUL, NULL) };
+        *q = (struct question){ .job = job,
+                                .json = json_loads(question, JSON_ALLOW_NUL, NULL),
+                                .number = number };
     if (problem || !q || !q->json) {
         (void)gb_approve(job, -1, problem ? problem : "memory ran out");
         if (q)
@@ -186,7 +292,7 @@ void ask_forget(struct asker *a, const struct gb_job *job)
             continue;
         *at = q->next;
         question_free(q);
-        if (was_shown && a->first)
+        if (was_shown)
             show(a);
         return;
     }
@@ -197,13 +303,18 @@ int ask_step_ms(const struct asker *a)
     return a->first ? LOOK_MS : -1;
 }
 
-void ask_done(struct asker *a)
+static void drop_all(struct asker *a)
 {
     while (a->first) {
         struct question *q = a->first;
         a->first = q->next;
         question_free(q);
     }
+}
+
+void ask_done(struct asker *a)
+{
+    drop_all(a);
     gb_closep(&a->tty);
 }
 
@@ -231,22 +342,24 @@ static void take_line(struct asker *a)
     if (!*said)
         (void)!write_all(a->tty, prompt, strlen(prompt));
     else if (strcasecmp(said, "y") == 0 || strcasecmp(said, "yes") == 0)
-        answer(a, true, NULL);
+        answer(a, 1, NULL);
     else if (strcasecmp(said, "n") == 0 || strcasecmp(said, "no") == 0)
-        answer(a, false, "a person said no");
+        answer(a, 0, "a person said no");
     else
-        answer(a, false, said);
+        answer(a, 0, said);
+}
+
+/* What is said next begins a line of its own: nobody ended the one with the question. */
+static void end_line(const struct asker *a)
+{
+    (void)!write_all(a->tty, "\n", 1);
 }
 
 static void hang_up(struct asker *a, const char *why)
 {
-    while (a->first) {
-        struct question *q = a->first;
-
-        a->first = q->next;
-        (void)gb_approve(q->job, 0, why);
-        question_free(q);
-    }
+    end_line(a);
+    while (a->first)
+        answer_first(a, -1, why);
 }
 
 void ask_look(struct asker *a)
@@ -256,7 +369,8 @@ void ask_look(struct asker *a)
     if (!a->first)
         return;
     if (signals_caught() != 0) {
-        hang_up(a, "interrupted");
+        end_line(a);
+        drop_all(a);
         return;
     }
     n = read(a->tty, a->line + a->len, sizeof(a->line) - 1 - a->len);

@@ -5,6 +5,7 @@
  * on meanwhile.
  */
 #include <stdbool.h>
+#include <stdint.h>
 
 struct gb_job;
 struct question;
@@ -14,16 +15,19 @@ struct asker {
     struct question *first; /* the one that is on the terminal, then those that wait */
     char line[1024];        /* what was typed of the answer */
     unsigned len;
+    bool has_asked;             /* a question was on the terminal, with all that was found */
     void (*before)(void *data); /* called before anything is written, or NULL */
     void *data;
 };
 
 #define ASKER_EMPTY ((struct asker){ .tty = -1 })
 
-/* Put a question of the engine's in line. */
-void ask_add(struct asker *a, struct gb_job *job, const char *question);
+/* Put a question of the engine's in line. `number` is that of the line which the request came in,
+ * or 0 where there is only one request. */
+void ask_add(struct asker *a, struct gb_job *job, const char *question, uint64_t number);
 
-/* See whether there was an answer, and pass it on; a signal that asks us to stop is a no to all. */
+/* See whether there was an answer, and pass it on. A signal that asks us to stop takes the questions
+ * away; the jobs are left to whoever asked, to cancel. */
 void ask_look(struct asker *a);
 
 /* How long a step of the engine may take: until the next look, or for ever (-1). */

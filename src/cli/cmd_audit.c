@@ -17,9 +17,7 @@ enum {
 
 static const char *get(const json_t *object, const char *key)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text ? text : "";
+    return json_string_at(object, key, "");
 }
 
 static long long number(const json_t *object, const char *key)

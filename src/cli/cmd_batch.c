@@ -32,6 +32,7 @@ struct slot {
     struct batch *batch;
     struct gb_job *job; /* the engine's, until there is a result */
     char *result;       /* with its newline */
+    uint64_t line;      /* its number in the input */
     uint64_t end_offset;
 };
 
@@ -83,7 +84,7 @@ static void on_approve(void *data, struct gb_job *job, const char *question)
 {
     struct slot *slot = data;
 
-    ask_add(&slot->batch->asker, job, question);
+    ask_add(&slot->batch->asker, job, question, slot->line);
 }
 
 static void before_asking(void *data)
@@ -116,7 +117,7 @@ static void start_line(struct batch *b, struct line *line)
         .size = sizeof(callbacks), .data = slot, .done = on_done, .approve = on_approve
     };
 
-    *slot = (struct slot){ .batch = b, .end_offset = line->end_offset };
+    *slot = (struct slot){ .batch = b, .line = line->number, .end_offset = line->end_offset };
     b->started++;
     if (!text) {
         slot_refuse(slot, line);
@@ -263,7 +264,7 @@ static int batch_main(const struct args *args)
     fd = batch_input(args, &err);
     if (fd < 0 || settings_load(args, &config, &err) < 0)
         return cli_refuse(args->command, &err);
-    if (engine_open(config, &engine, &error) < 0)
+    if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, false);
 
     batch.engine = engine;

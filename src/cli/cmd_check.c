@@ -277,10 +277,20 @@ static int choose_files(struct check *c, struct gb_err *err)
     return make_items(c, n_rest, err);
 }
 
+/* Nobody is to review, so nobody need be able to. */
+static void drop_review(json_t *config)
+{
+    static const char *const keys[] = { "review", "review_ca", "review_key", "review_model" };
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        (void)json_object_del(config, keys[i]);
+}
+
 static int open_all(struct check *c, json_t **ret_config, struct gb_err *err)
 {
     if (choose_files(c, err) < 0 || settings_load(c->args, ret_config, err) < 0)
         return -1;
+    drop_review(*ret_config);
     if (c->args->prelude_path) {
         c->prelude = request_text_of(c->args->prelude_path, err);
         if (!c->prelude)
@@ -305,7 +315,7 @@ static int check_main(const struct args *args)
 
     if (open_all(&c, &config, &err) < 0) {
         status = cli_refuse(args->command, &err);
-    } else if (engine_open(config, &engine, &error) < 0) {
+    } else if (engine_open(args, config, &engine, &error) < 0) {
         status = report_refused(error, args->want_json);
     } else {
         c.engine = engine;
@@ -322,8 +332,8 @@ static int check_main(const struct args *args)
 }
 
 static const struct option_spec code[] = {
-    { 'c', "code", OPT_TEXT, offsetof(struct args, code), "CODE", "check CODE instead of files",
-      NULL },
+    { 'c', "code", OPT_TEXT_ONCE, offsetof(struct args, code), "CODE",
+      "check CODE instead of files", NULL },
     { 0, "prelude", OPT_TEXT, offsetof(struct args, prelude_path), "FILE",
       "your own code, that would run first in the same namespace", NULL },
     { 'j', "json", OPT_FLAG, offsetof(struct args, want_json), NULL,
@@ -331,11 +341,10 @@ static const struct option_spec code[] = {
 };
 static const struct option_group code_options = { "Code", code, ARRAY_LEN(code) };
 
-static const struct option_group *const groups[] = {
-    &code_options,   &tool_options,    &policy_options,
-    &limit_options,  &box_options,     &audit_options,
-    &config_options, &general_options, NULL
-};
+static const struct option_group *const groups[] = { &code_options,   &tool_options,   &policy_options,
+                                                     &check_options,  &audit_options,
+                                                     &config_options, &general_options,
+                                                     &unused_options, NULL };
 
 const struct command cmd_check = {
     .name = "check",
@@ -344,7 +353,9 @@ const struct command cmd_check = {
     .description =
         "Looks at each FILE, the CODE of --code, or standard input, as 'run' would before it "
         "starts: whether it parses, whether the policy allows it, how dangerous it looks. Nothing "
-        "runs. Exits with 0 when everything is accepted, with 126 when something is rejected, and "
+        "runs, nobody is asked, and no model reviews it; options of 'run' that are about that are "
+        "taken and do nothing. Exits with 0 when everything is accepted, with 126 when something "
+        "is rejected, and "
         "with 125 when a file could not be checked, which keeps no other from it.",
     .groups = groups,
     .run = check_main,

@@ -166,7 +166,7 @@ static int doctor_main(const struct args *args)
         return cli_refuse(args->command, &err);
 
     if (json_object_set_new(config, "oneshot", json_true()) < 0 ||
-        engine_open_plain(config, &engine, &error) < 0) {
+        engine_open_plain(args, config, &engine, &error) < 0) {
         report = report_without_engine(error);
     } else {
         text = gb_doctor(engine);

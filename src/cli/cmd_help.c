@@ -81,6 +81,8 @@ static void print_command(FILE *f, const struct command *c)
     fprintf(f, "Usage: glovebox %s %s\n\n", c->name, c->operands);
     print_wrapped(f, c->description, 0, 0);
     for (const struct option_group *const *g = c->groups; *g; g++) {
+        if (!(*g)->title)
+            continue;
         fprintf(f, "\n%s:\n", (*g)->title);
         for (size_t i = 0; i < (*g)->count; i++)
             print_option(f, &(*g)->options[i]);
@@ -101,7 +103,14 @@ static void print_program(FILE *f)
     fputs("\nExit status:\n", f);
     for (const struct exit_meaning *e = exit_meanings; e->meaning; e++)
         fprintf(f, "  %-8s  %s\n", e->status, e->meaning);
-    fputs("\n'glovebox COMMAND --help' lists the options of a command.\n", f);
+    fputc('\n', f);
+    print_wrapped(
+        f,
+        "'glovebox COMMAND --help' lists the options of a command, 'glovebox --version' "
+        "prints the version, 'glovebox help --man' the manual page. A ./glovebox.json may "
+        "set limits, but not what holds the code or what it may say; --config FILE is "
+        "trusted with everything.",
+        0, 0);
 }
 
 int help_print(const struct command *command)
@@ -173,8 +182,10 @@ const struct option_group general_options = { "General", general, ARRAY_LEN(gene
 static const struct option_spec help[] = {
     { 0, "version", OPT_FLAG, offsetof(struct args, want_version), NULL, "print the version",
       NULL },
-    { 0, "man", OPT_FLAG, offsetof(struct args, want_man), NULL, NULL, NULL },
-    { 0, "completion", OPT_CHOICE, offsetof(struct args, completion), "bash|zsh|fish", NULL, NULL },
+    { 0, "man", OPT_FLAG, offsetof(struct args, want_man), NULL,
+      "print the manual page, for man -l", NULL },
+    { 0, "completion", OPT_CHOICE, offsetof(struct args, completion), "bash|zsh|fish",
+      "print the completion for this shell", NULL },
 };
 static const struct option_group help_options = { "Options", help, ARRAY_LEN(help) };
 

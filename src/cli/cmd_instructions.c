@@ -26,7 +26,7 @@ static int instructions_main(const struct args *args)
     if (settings_load(args, &config, &err) < 0)
         return cli_refuse(args->command, &err);
     if (json_object_set_new(config, "oneshot", json_true()) < 0 ||
-        engine_open_plain(config, &engine, &error) < 0)
+        engine_open_plain(args, config, &engine, &error) < 0)
         return report_refused(error, false);
     instructions = gb_instructions(engine, NULL);
     if (!instructions || text_open(&t) < 0)

@@ -86,7 +86,7 @@ static void on_approve(void *data, struct gb_job *job, const char *question)
 {
     struct run *run = data;
 
-    ask_add(&run->asker, job, question);
+    ask_add(&run->asker, job, question, 0);
 }
 
 /* Run the request to its end, or to the end that a signal asks for. */
@@ -132,6 +132,7 @@ static int conclude(const struct run *run)
 {
     int status = CLI_FAILED;
     int sig = signals_caught();
+    struct report report = run->report;
     json_auto_t *result = report_parse(run->result, run->args->want_json, &status);
 
     if (!result)
@@ -147,7 +148,8 @@ static int conclude(const struct run *run)
 
     if (run->args->want_json)
         return print_json(run, result, status);
-    report_result(result, &run->report);
+    report.are_warnings_known = run->asker.has_asked;
+    report_result(result, &report);
     if (run->out)
         report_unwritten(result, run->out, &run->report);
     return status;
@@ -229,7 +231,7 @@ static int run_main(const struct args *args)
     /* One box, made for this program: nothing to refill, nothing to import that it does not. */
     if (json_object_set_new(config, "oneshot", json_true()) < 0)
         return report_refused(NULL, args->want_json);
-    if (engine_open(config, &engine, &error) < 0)
+    if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, args->want_json);
 
     int status = run_with_engine(&run, &request, engine);
@@ -241,7 +243,7 @@ static int run_main(const struct args *args)
 }
 
 static const struct option_spec program[] = {
-    { 'c', "code", OPT_TEXT, offsetof(struct args, code), "CODE", "run CODE instead of a file",
+    { 'c', "code", OPT_TEXT_ONCE, offsetof(struct args, code), "CODE", "run CODE instead of a file",
       NULL },
     { 0, "input", OPT_BINDING, offsetof(struct args, inputs), "NAME=JSON",
       "bind a variable before the program starts; repeatable", NULL },

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cli/visible.h"
 
 #define BOLD   "\033[1m"
@@ -88,33 +89,32 @@ static void print_line(FILE *f, const char *line, size_t len, json_int_t column,
     fputc('\n', f);
 }
 
-static const char *get_string(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
 static void print_source(FILE *f, const json_t *finding, const struct source *source,
                          json_int_t line, json_int_t column)
 {
-    const char *text = get_string(finding, "source");
+    const char *text = json_string_at(finding, "source", NULL);
     size_t len = text ? strcspn(text, "\r\n") : 0;
 
-    if (!text && !get_string(finding, "file"))
+    if (!text && !json_string_at(finding, "file", NULL))
         text = find_line(source, line, &len);
     if (text)
         print_line(f, text, len, column, source);
 }
 
+static bool is_error(const json_t *finding)
+{
+    return strcmp(json_string_at(finding, "severity", "error"), "warning") != 0;
+}
+
 static void print_finding(FILE *f, const json_t *finding, const struct source *source)
 {
-    const char *severity = get_string(finding, "severity");
-    const char *text = get_string(finding, "message");
-    const char *rule = get_string(finding, "rule");
-    const char *remedy = get_string(finding, "remedy");
-    const char *file = get_string(finding, "file");
+    const char *text = json_string_at(finding, "message", NULL);
+    const char *rule = json_string_at(finding, "rule", NULL);
+    const char *remedy = json_string_at(finding, "remedy", NULL);
+    const char *file = json_string_at(finding, "file", NULL);
     json_int_t line = json_integer_value(json_object_get(finding, "line"));
     json_int_t column = json_integer_value(json_object_get(finding, "column"));
-    bool is_error = !severity || strcmp(severity, "warning") != 0;
+    bool is_bad = is_error(finding);
 
     put_color(f, source, BOLD);
     put_visible_text(f, file ? file : source->name);
@@ -123,8 +123,8 @@ static void print_finding(FILE *f, const json_t *finding, const struct source *s
     if (line > 0 && column > 0)
         fprintf(f, ":%lld", (long long)column);
     fputs(": ", f);
-    put_color(f, source, is_error ? RED : PURPLE);
-    fputs(is_error ? "error: " : "warning: ", f);
+    put_color(f, source, is_bad ? RED : PURPLE);
+    fputs(is_bad ? "error: " : "warning: ", f);
     put_color(f, source, PLAIN);
     put_visible_text(f, text ? text : "refused");
     if (rule) {
@@ -143,6 +143,10 @@ static void print_finding(FILE *f, const json_t *finding, const struct source *s
 
 void findings_print(FILE *f, const json_t *findings, const struct source *source)
 {
-    for (size_t i = 0; i < json_array_size(findings); i++)
-        print_finding(f, json_array_get(findings, i), source);
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+
+        if (!source->is_errors_only || is_error(finding))
+            print_finding(f, finding, source);
+    }
 }

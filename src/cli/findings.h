@@ -11,6 +11,7 @@ struct source {
     const char *code; /* NULL: not at hand */
     size_t len;
     bool is_colored;
+    bool is_errors_only; /* leave out the warnings */
 };
 
 /* FILE:LINE:COLUMN: error: MESSAGE [RULE], the line, a caret, what to do instead; one after the

@@ -1,8 +1,8 @@
 #include <string.h>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/io.h"
-#include "cli/suggest.h"
 
 const struct command *const commands[] = { &cmd_run,    &cmd_check,        &cmd_batch, &cmd_audit,
                                            &cmd_doctor, &cmd_instructions, &cmd_help,  NULL };

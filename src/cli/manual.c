@@ -123,7 +123,7 @@ static void put_options(FILE *f)
           f);
     for (const struct command *const *c = commands; *c; c++) {
         for (const struct option_group *const *g = (*c)->groups; *g; g++) {
-            if (!is_listed_before(*g, *c))
+            if ((*g)->title && !is_listed_before(*g, *c))
                 put_group(f, *g);
         }
     }
@@ -133,9 +133,25 @@ static const struct {
     const char *file;
     const char *meaning;
 } files[] = {
-    { "./glovebox.json", "configuration, unless --config names another" },
+    { "./glovebox.json",
+      "configuration, unless --config names another. Since it may be anybody's, it may set limits, "
+      "env and pool only; a key about the policy, the review, the approval, the audit or what "
+      "holds "
+      "the box is refused, and what your own configuration says of these stays in force. Name the "
+      "file with --config if you trust it" },
     { "$XDG_CONFIG_HOME/glovebox/config.json, ~/.config/glovebox/config.json",
       "configuration, where there is no ./glovebox.json" },
+};
+
+static const struct {
+    const char *name;
+    const char *meaning;
+} variables[] = {
+    { "GLOVEBOX_REVIEW_KEY",
+      "the key for the endpoint of --review, sent to it and to nobody else" },
+    { "XDG_CONFIG_HOME, HOME", "where your own configuration is" },
+    { "PATH", "where python3 is looked for, unless --python names another" },
+    { "NO_COLOR, TERM", "whether what is found in code is colored on a terminal" },
 };
 
 static const struct {
@@ -148,9 +164,31 @@ static const struct {
     { "glovebox run --json --input 'n=41' -c 'n + 1'",
       "Bind a variable and get the value of the last expression in a result object." },
     { "glovebox check --policy strict *.py", "See what a policy would refuse; run nothing." },
+    { "glovebox run --approve ask job.py",
+      "Be asked, with the code on the terminal, before it runs." },
+    { "GLOVEBOX_REVIEW_KEY=... glovebox run --review https://host/v1 --review-model NAME job.py",
+      "Have a model read it first." },
+    { "glovebox run --audit audit.jsonl job.py && glovebox audit verify audit.jsonl",
+      "Keep a record, and see that nobody has changed it." },
     { "glovebox batch -j 4 requests.jsonl > results.jsonl", "Answer a file of requests." },
     { "glovebox doctor", "See what holds a box on this host." },
+    { "glovebox --version; glovebox help --man",
+      "The version; and this page, as it is installed." },
 };
+
+static void put_variables(FILE *f)
+{
+    fputs(".SH ENVIRONMENT\n"
+          "None of it is seen by the program that runs, unless \\fB\\-\\-env\\fR copies it.\n",
+          f);
+    for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
+        fputs(".TP\n", f);
+        put_bold(f, "", variables[i].name);
+        fputc('\n', f);
+        put(f, variables[i].meaning);
+        fputs(".\n", f);
+    }
+}
 
 void page_manual(FILE *f)
 {
@@ -174,6 +212,13 @@ void page_manual(FILE *f)
     fputs(".SH EXIT STATUS\n", f);
     for (const struct exit_meaning *e = exit_meanings; e->meaning; e++)
         fprintf(f, ".TP\n\\fB%s\\fR\n%s.\n", e->status, e->meaning);
+    fputs(
+        ".PP\n\\fBglovebox check\\fR exits with 0 when all is accepted, with 126 when something is "
+        "rejected, with 125 when a file could not be checked. \\fBglovebox audit verify\\fR exits "
+        "with 0 when every file is intact, with 1 when one is not, with 125 when one cannot be "
+        "read.\n",
+        f);
+    put_variables(f);
     fputs(".SH FILES\n"
           "A configuration is a JSON object with the names of the options, \\(lq_\\(rq in place of "
           "\\(lq\\-\\(rq. The command line wins.\n",

@@ -14,7 +14,7 @@
 
 #include "base/own.h"
 #include "base/parse.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #define SECONDS_MAX  604800 /* a week, as the library has it */
 #define NAME_MAX_LEN 63     /* of an option or of a variable, so that a name fits a small buffer */
@@ -122,6 +122,14 @@ static int store_text(const struct word *w, void *target, struct gb_err *err)
     return 0;
 }
 
+static int store_text_once(const struct word *w, void *target, struct gb_err *err)
+{
+    if (*(const char **)target)
+        return gb_fail(err, GB_E_INVALID, 0, "--%s: given twice; only one is possible",
+                       w->option->name);
+    return store_text(w, target, err);
+}
+
 static int store_choice(const struct word *w, void *target, struct gb_err *err)
 {
     return check_choice(w, err) < 0 ? -1 : store_text(w, target, err);
@@ -146,6 +154,9 @@ static int store_binding(const struct word *w, void *target, struct gb_err *err)
         return gb_fail(err, GB_E_INVALID, 0, "--%s: a name of more than %d bytes", w->option->name,
                        NAME_MAX_LEN);
     memcpy(name, w->text, (size_t)(equals - w->text));
+    if (!is_variable(name))
+        return gb_fail(err, GB_E_INVALID, 0, "--%s: '%s' cannot be the name of a variable",
+                       w->option->name, name);
 
     value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
     if (!value)
@@ -183,6 +194,8 @@ static int store_key_text(const struct word *w, void *target, struct gb_err *err
 {
     json_t *value = NULL;
 
+    if (!*w->text)
+        return gb_fail(err, GB_E_INVALID, 0, "--%s: must not be empty", w->option->name);
     if (read_text(w, &value, err) < 0)
         return -1;
     return set_key(w, *(json_t **)target, value, err);
@@ -300,6 +313,7 @@ static const struct {
 } kinds[] = {
     [OPT_FLAG] = { 0, store_flag },
     [OPT_TEXT] = { OPT_TAKES_VALUE, store_text },
+    [OPT_TEXT_ONCE] = { OPT_TAKES_VALUE, store_text_once },
     [OPT_CHOICE] = { OPT_TAKES_VALUE | OPT_IS_CHOICE, store_choice },
     [OPT_COUNT] = { OPT_TAKES_VALUE, store_count },
     [OPT_BINDING] = { OPT_TAKES_VALUE | OPT_REPEATS, store_binding },

@@ -14,7 +14,8 @@
 enum option_kind {
     OPT_FLAG,        /* bool */
     OPT_TEXT,        /* const char *, borrowed from argv */
-    OPT_CHOICE,      /* the same, one of `value` ("a|b|c") */
+    OPT_TEXT_ONCE,   /* the same; a second one is refused */
+    OPT_CHOICE,      /* text, one of `value` ("a|b|c") */
     OPT_COUNT,       /* int, at least 1 */
     OPT_BINDING,     /* json_t *: NAME=JSON sets member NAME; repeatable */
     OPT_COMMAND,     /* json_t *: NAME=COMMAND adds {"name", "command"} to a list; repeatable */
@@ -41,7 +42,7 @@ struct option_spec {
 };
 
 struct option_group {
-    const char *title;
+    const char *title; /* NULL: of options that are taken and nothing else is said of them */
     const struct option_spec *options;
     size_t count;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "cli/cli.h"
 #include "cli/findings.h"
@@ -18,19 +19,14 @@ static const char failed_result[] =
     "\"stdout_bytes\":0,\"stderr_bytes\":0,\"value\":null,\"has_value\":false,"
     "\"error\":{\"type\":\"system\",\"message\":\"out of memory\",\"hint\":null},"
     "\"findings\":[],\"limit\":null,\"files\":[],\"tool_calls\":[],\"session\":null,"
-    "\"outputs\":[],\"isolation\":{\"level\":null,\"layers\":[]},\"policy\":null,\"risk\":0,"
+    "\"outputs\":[],\"isolation\":null,\"policy\":null,\"risk\":0,"
     "\"usage\":{\"wall_ms\":0.0,\"cpu_ms\":0.0,\"max_rss_kb\":0},"
     "\"timings\":{\"check_ms\":0.0,\"start_ms\":0.0,\"run_ms\":0.0,\"collect_ms\":0.0}}";
 
-static const char *get_string(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
 static void print_error(FILE *f, const json_t *error, const char *fallback)
 {
-    const char *text = get_string(error, "message");
-    const char *hint = get_string(error, "hint");
+    const char *text = json_string_at(error, "message", NULL);
+    const char *hint = json_string_at(error, "hint", NULL);
 
     fprintf(f, "glovebox: %s\n", text && *text ? text : fallback);
     if (hint && *hint)
@@ -39,7 +35,7 @@ static void print_error(FILE *f, const json_t *error, const char *fallback)
 
 static void print_raised(FILE *f, const json_t *result, const struct report *r)
 {
-    const char *traceback = get_string(json_object_get(result, "error"), "traceback");
+    const char *traceback = json_string_at(json_object_get(result, "error"), "traceback", NULL);
     size_t len = traceback ? strlen(traceback) : 0;
 
     (void)r;
@@ -59,6 +55,7 @@ static void print_rejected(FILE *f, const json_t *result, const struct report *r
 
     if (json_array_size(findings) == 0)
         print_error(f, json_object_get(result, "error"), "rejected");
+    source.is_errors_only = r->are_warnings_known;
     findings_print(f, findings, &source);
 }
 
@@ -70,10 +67,10 @@ static void print_timeout(FILE *f, const json_t *result, const struct report *r)
 
 static void print_limit(FILE *f, const json_t *result, const struct report *r)
 {
-    const char *text = get_string(json_object_get(result, "error"), "message");
-    const char *limit = get_string(result, "limit");
+    const char *text = json_string_at(json_object_get(result, "error"), "message", NULL);
+    const char *limit = json_string_at(result, "limit", NULL);
 
-    const char *traceback = get_string(json_object_get(result, "error"), "traceback");
+    const char *traceback = json_string_at(json_object_get(result, "error"), "traceback", NULL);
 
     (void)r;
     if (traceback)
@@ -122,8 +119,8 @@ static void say(struct text *t, bool *is_line_open)
 
 void report_result(const json_t *result, const struct report *r)
 {
-    const char *status = get_string(result, "status");
-    const char *unrecorded = get_string(result, "audit_error");
+    const char *status = json_string_at(result, "status", NULL);
+    const char *unrecorded = json_string_at(result, "audit_error", NULL);
     bool is_line_open = r->is_line_open, is_told = false;
     struct text t;
 
@@ -149,7 +146,7 @@ static void print_unwritten(FILE *f, const json_t *item)
 
     fputs("glovebox: not written: ", f);
     put_visible(f, json_string_value(path), json_string_length(path));
-    fprintf(f, ": %s\n", get_string(item, "omitted"));
+    fprintf(f, ": %s\n", json_string_at(item, "omitted", ""));
 }
 
 void report_unwritten(const json_t *result, const char *dir, const struct report *r)
@@ -158,7 +155,7 @@ void report_unwritten(const json_t *result, const char *dir, const struct report
         SHOWN = 10
     };
     const json_t *files = json_object_get(result, "files");
-    const char *more = get_string(json_object_get(result, "files_omitted"), "reason");
+    const char *more = json_string_at(json_object_get(result, "files_omitted"), "reason", NULL);
     bool is_line_open = r->is_line_open;
     size_t n = 0;
     struct text t;
@@ -167,9 +164,9 @@ void report_unwritten(const json_t *result, const char *dir, const struct report
         return;
     for (size_t i = 0; i < json_array_size(files); i++) {
         const json_t *item = json_array_get(files, i);
-        const char *mount = get_string(item, "mount");
+        const char *mount = json_string_at(item, "mount", NULL);
 
-        if (!get_string(item, "omitted") || !mount || strcmp(mount, "workspace") != 0)
+        if (!json_string_at(item, "omitted", NULL) || !mount || strcmp(mount, "workspace") != 0)
             continue;
         if (n++ < SHOWN)
             print_unwritten(t.stream, item);
@@ -199,7 +196,7 @@ json_t *report_failed(const json_t *error)
 
 int report_refused(const json_t *error, bool want_json)
 {
-    const char *type = get_string(error, "type");
+    const char *type = json_string_at(error, "type", NULL);
     bool is_usage = type && strcmp(type, gb_code_name(GB_E_INVALID)) == 0;
     int status = is_usage ? CLI_USAGE : CLI_FAILED;
     struct text t;

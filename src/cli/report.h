@@ -4,10 +4,11 @@
 #include <stdbool.h>
 
 struct report {
-    const char *filename; /* of the program, for findings */
-    const char *request;  /* the text of the request, for lines of the code; or NULL */
-    double timeout;       /* seconds, for the message of a timeout */
-    bool is_line_open;    /* the guest's last byte on standard error was not a newline */
+    const char *filename;    /* of the program, for findings */
+    const char *request;     /* the text of the request, for lines of the code; or NULL */
+    double timeout;          /* seconds, for the message of a timeout */
+    bool is_line_open;       /* the guest's last byte on standard error was not a newline */
+    bool are_warnings_known; /* whoever reads this has seen them with a question */
 };
 
 /* Say on standard error what the guest itself could not: its traceback, what was found in the

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "cli/io.h"
 #include "cli/signals.h"
@@ -35,21 +37,21 @@ const struct option_group limit_options = { "Limits", limits, ARRAY_LEN(limits) 
 static const struct option_spec policy[] = {
     { 0, "policy", OPT_KEY_CHOICE, CONFIG, "strict|standard|off",
       "what the code may say: off looks at nothing but whether it parses; standard refuses what "
-      "your "
-      "lists refuse; strict has lists of its own, of what it allows",
+      "your lists refuse; strict has lists of its own, of what it allows",
       "standard where the kernel holds the box, else strict" },
     { 0, "patterns", OPT_KEY_CHOICE, CONFIG, "off|warn|block",
       "what becomes of code that looks dangerous",
       "block under strict, warn under standard, else off" },
     { 0, "allow-import", OPT_KEY_LIST, CONFIG, "M",
       "allow this module too, also one that strict blocks; repeatable. For each of these lists, "
-      "'=' "
-      "first empties it: '--allow-import = --allow-import csv' allows csv alone",
+      "'=' first empties it: '--allow-import = --allow-import csv' allows csv alone",
       NULL },
     { 0, "block-import", OPT_KEY_LIST, CONFIG, "M",
       "refuse this module, whatever allows it; repeatable", NULL },
-    { 0, "allow-builtin", OPT_KEY_LIST, CONFIG, "B", "the same for builtins; repeatable", NULL },
-    { 0, "block-builtin", OPT_KEY_LIST, CONFIG, "B", "the same for builtins; repeatable", NULL },
+    { 0, "allow-builtin", OPT_KEY_LIST, CONFIG, "B",
+      "allow this builtin too, also one that strict blocks; repeatable", NULL },
+    { 0, "block-builtin", OPT_KEY_LIST, CONFIG, "B",
+      "refuse this builtin, whatever allows it; repeatable", NULL },
     { 0, "allow-os-attr", OPT_KEY_LIST, CONFIG, "A", "allow this attribute of os; repeatable",
       "environ and path under strict" },
 };
@@ -107,6 +109,44 @@ static const struct option_spec capture[] = {
 };
 const struct option_group capture_options = { "Captured files", capture, ARRAY_LEN(capture) };
 
+/* What a check is made with, and how long it may take. */
+static const struct option_spec for_check[] = {
+    { 't', "timeout", OPT_KEY_SECONDS, CONFIG, "SECONDS",
+      "reject a file whose check takes longer than this", SETTINGS_TIMEOUT },
+    { 0, "memory", OPT_KEY_SIZE, CONFIG, "SIZE", "memory that its check may use", "512M" },
+    { 0, "isolation", OPT_KEY_CHOICE, CONFIG, "auto|namespaces|landlock|process|none",
+      "which layers must hold while the code is looked at; the policy's default goes by it",
+      "auto" },
+    { 0, "python", OPT_KEY_TEXT, CONFIG, "PATH", "the interpreter, whose grammar it is",
+      "python3 on PATH" },
+};
+const struct option_group check_options = { "Check", for_check, ARRAY_LEN(for_check) };
+
+/* About running, reviewing and asking, which a check does not: the options of a 'run' can be kept
+ * when its command is changed to 'check'. */
+#define UNUSED(name, kind, value)                \
+    {                                            \
+        0, name, kind, CONFIG, value, NULL, NULL \
+    }
+static const struct option_spec unused[] = {
+    UNUSED("acknowledge-unsafe", OPT_KEY_FLAG, NULL),
+    UNUSED("allow-request", OPT_KEY_LIST, "KEY"),
+    UNUSED("approve", OPT_KEY_CHOICE, "ask|never|always"),
+    UNUSED("cgroup", OPT_KEY_TEXT, "DIR"),
+    UNUSED("cpu", OPT_KEY_SECONDS, "SECONDS"),
+    UNUSED("disk", OPT_KEY_SIZE, "SIZE"),
+    { 'e', "env", OPT_KEY_ENV, CONFIG, "NAME[=VALUE]", NULL, NULL },
+    UNUSED("network", OPT_KEY_CHOICE, "none|host"),
+    UNUSED("open-files", OPT_KEY_COUNT, "N"),
+    UNUSED("preload", OPT_KEY_LIST, "M"),
+    UNUSED("processes", OPT_KEY_COUNT, "N"),
+    UNUSED("review", OPT_KEY_TEXT, "URL"),
+    UNUSED("review-model", OPT_KEY_TEXT, "NAME"),
+    UNUSED("stderr-limit", OPT_KEY_SIZE, "SIZE"),
+    UNUSED("stdout-limit", OPT_KEY_SIZE, "SIZE"),
+};
+const struct option_group unused_options = { NULL, unused, ARRAY_LEN(unused) };
+
 static const struct option_spec audit[] = {
     { 0, "audit", OPT_KEY_TEXT, CONFIG, "FILE",
       "append what happens to each request to FILE, as JSON lines", "off" },
@@ -117,7 +157,10 @@ const struct option_group audit_options = { "Audit", audit, ARRAY_LEN(audit) };
 
 static const struct option_spec config_file[] = {
     { 0, "config", OPT_TEXT, offsetof(struct args, config_path), "FILE",
-      "configuration: JSON, the names of these options with '_'",
+      "configuration: JSON, the names of these options with '_'. A ./glovebox.json that is found "
+      "by itself may set limits, env and pool, and nothing of the policy, the review, the "
+      "approval, "
+      "the audit or what holds the box",
       "./glovebox.json, then glovebox/config.json in the XDG configuration folder" },
 };
 const struct option_group config_options = { "Configuration", config_file, ARRAY_LEN(config_file) };
@@ -289,6 +332,27 @@ static int add_review_key(json_t *config)
     return json_object_set_new(config, "review_key", json_string(key));
 }
 
+/* Under standard everything is allowed that is not blocked, unless a list was emptied first. What the
+ * command line allows by name there does nothing, and whoever wrote it may think otherwise. */
+static void note_idle_lists(const struct args *args, const json_t *config)
+{
+    static const char *const lists[][2] = { { "allow_import", "allow-import" },
+                                            { "allow_builtin", "allow-builtin" },
+                                            { "allow_os_attr", "allow-os-attr" } };
+    const char *isolation = json_string_at(config, "isolation", "auto");
+    bool is_held = strcmp(isolation, "process") != 0 && strcmp(isolation, "none") != 0;
+
+    if (args->want_json ||
+        strcmp(json_string_at(config, "policy", is_held ? "standard" : "strict"), "standard") != 0)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        if (json_object_get(args->config, lists[i][0]) &&
+            !json_array_has(json_object_get(config, lists[i][0]), "="))
+            message("note: --%s changes nothing under the policy 'standard', which allows all that "
+                    "is not blocked; '=' first empties the list",
+                    lists[i][1]);
+}
+
 int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
 {
     json_auto_t *config = NULL;
@@ -319,7 +383,40 @@ int default_jobs(void)
     return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
 }
 
-int engine_open_plain(const json_t *config, struct gb_engine **ret, json_t **ret_error)
+/* The file that a key came from, if it was not an option; the caller frees it. */
+static char *file_of(const struct args *args, const char *key)
+{
+    if (args->config_path)
+        return strdup(args->config_path);
+    for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
+        if (strcmp(guarded[i], key) == 0)
+            return user_path();
+    return access("glovebox.json", F_OK) == 0 ? strdup("./glovebox.json") : user_path();
+}
+
+/* The engine's complaints about its configuration begin with the key: say where that was set. */
+static void name_source(const struct args *args, json_t *error)
+{
+    const char *text = json_string_at(error, "message", "");
+    size_t len = strcspn(text, ":");
+    auto_free char *key = strndup(text, len), *file = NULL;
+
+    if (!key || !text[len] || strspn(key, "abcdefghijklmnopqrstuvwxyz_") != len ||
+        strcmp(json_string_at(error, "type", ""), gb_code_name(GB_E_INVALID)) != 0)
+        return;
+    if (json_object_get(args->config, key)) {
+        for (char *at = strchr(key, '_'); at; at = strchr(at, '_'))
+            *at = '-';
+        (void)json_object_set_new(error, "message", json_sprintf("--%s%s", key, text + len));
+        return;
+    }
+    file = file_of(args, key);
+    if (file)
+        (void)json_object_set_new(error, "message", json_sprintf("%s: %s", file, text));
+}
+
+int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,
+                      json_t **ret_error)
 {
     auto_free char *text = json_dumps(config, JSON_COMPACT);
     auto_free char *error = NULL;
@@ -327,14 +424,18 @@ int engine_open_plain(const json_t *config, struct gb_engine **ret, json_t **ret
     *ret_error = NULL;
     if (!text)
         return -1;
-    if (gb_engine_new(text, ret, &error) == 0)
+    if (gb_engine_new(text, ret, &error) == 0) {
+        note_idle_lists(args, config);
         return 0;
+    }
     if (error)
         *ret_error = json_loads(error, JSON_ALLOW_NUL, NULL);
+    name_source(args, *ret_error);
     return -1;
 }
 
-int engine_open(const json_t *config, struct gb_engine **ret, json_t **ret_error)
+int engine_open(const struct args *args, const json_t *config, struct gb_engine **ret,
+                json_t **ret_error)
 {
     /* A guest that only Landlock holds runs under our uid: without this it could read our memory
      * through /proc. A leak checker needs to trace us, so its builds go without. */
@@ -342,7 +443,7 @@ int engine_open(const json_t *config, struct gb_engine **ret, json_t **ret_error
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
     signals_catch();
-    if (engine_open_plain(config, ret, ret_error) < 0)
+    if (engine_open_plain(args, config, ret, ret_error) < 0)
         return -1;
     signals_watch(*ret);
     return 0;

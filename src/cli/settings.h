@@ -17,6 +17,8 @@ extern const struct option_group mount_options;   /* -m */
 extern const struct option_group capture_options; /* what results tell of files */
 extern const struct option_group audit_options;   /* --audit and what belongs to it */
 extern const struct option_group config_options;  /* --config alone */
+extern const struct option_group check_options;  /* of these what a check has a use for */
+extern const struct option_group unused_options; /* the rest, which a check takes too */
 
 /* How many requests to have under way: as many as there are processors for us. */
 int default_jobs(void);
@@ -26,11 +28,13 @@ int default_jobs(void);
 int settings_load(const struct args *args, json_t **ret, struct gb_err *err) gb_nodiscard;
 
 /* Make an engine that Ctrl-C wakes, in a process that its guests cannot look into. On failure
- * returns -1 and an object {"type", "message", "hint"}, NULL when memory ran out. */
-int engine_open(const json_t *config, struct gb_engine **ret, json_t **ret_error) gb_nodiscard;
+ * returns -1 and an object {"type", "message", "hint"}, NULL when memory ran out; its message names
+ * the option, or the file, that a wrong setting came from. */
+int engine_open(const struct args *args, const json_t *config, struct gb_engine **ret,
+                json_t **ret_error) gb_nodiscard;
 
 /* The same for a command that has no loop: signals keep their default action. */
-int engine_open_plain(const json_t *config, struct gb_engine **ret,
+int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,
                       json_t **ret_error) gb_nodiscard;
 
 /* For auto_engine. */

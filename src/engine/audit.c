@@ -57,7 +57,8 @@ static void copy_scalars(json_t *facts, const json_t *from)
     json_t *value;
 
     json_object_foreach (json_shared(from), key, value)
-        put(facts, key, scalar(value));
+        if (!json_is_null(value))
+            put(facts, key, scalar(value));
 }
 
 /* The checker's own names; a finding says nothing else that is not the program's. */
@@ -111,7 +112,13 @@ static void add_checked(const struct gb_job *job, json_t *facts)
 
 static void add_reviewed(const struct gb_job *job, json_t *facts)
 {
-    copy_scalars(facts, json_object_get(job->result, "review"));
+    static const char *const keys[] = { "model", "verdict", "reason", "ms", "attempts" };
+    const json_t *review = json_object_get(job->result, "review");
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (!json_is_null(json_object_get(review, keys[i])))
+            put(facts, keys[i], scalar(json_object_get(review, keys[i])));
+    copy(facts, review, "tokens"); /* numbers that we counted up, or null */
 }
 
 static void add_started(const struct gb_job *job, json_t *facts)

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/suggest.h"
 #include "engine/mounts.h"
 #include "sandbox/compose.h"
 
@@ -72,8 +73,10 @@ static int set_env(struct config *c, const char *key, json_t *value, struct gb_e
 
 static int set_text(char **ret, const char *key, const json_t *value, struct gb_err *err)
 {
-    if (!json_is_string(value) || !*json_string_value(value))
+    if (!json_is_string(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string", key);
+    if (!*json_string_value(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must not be empty", key);
     free(*ret);
     *ret = strdup(json_string_value(value));
     return *ret ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
@@ -152,6 +155,26 @@ static const struct {
     { "tools", set_tools },
 };
 
+/* Every complaint about a key begins with it. */
+static int fail_unknown(const char *key, struct gb_err *err)
+{
+    struct suggestion near = { .typed = key, .typed_len = strlen(key) };
+
+    for (size_t i = 0; settings_key(i); i++)
+        suggestion_offer(&near, settings_key(i));
+    for (size_t i = 0; policy_key(i); i++)
+        suggestion_offer(&near, policy_key(i));
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        suggestion_offer(&near, texts[i].key);
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        suggestion_offer(&near, flags[i].key);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        suggestion_offer(&near, others[i].key);
+    return gb_fail(err, GB_E_INVALID, 0, "%.80s: unknown key in the configuration%s%s%s", key,
+                   near.best ? " (did you mean '" : "", near.best ? near.best : "",
+                   near.best ? "'?)" : "");
+}
+
 static int set_key(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
     int r = settings_configure(&c->settings, key, value, err);
@@ -169,7 +192,7 @@ static int set_key(struct config *c, const char *key, json_t *value, struct gb_e
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         if (strcmp(others[i].key, key) == 0)
             return others[i].set(c, key, value, err);
-    return gb_fail(err, GB_E_INVALID, 0, "unknown key '%s' in the configuration", key);
+    return fail_unknown(key, err);
 }
 
 /* ---- the extension ---- */
@@ -235,7 +258,7 @@ static int read_json(struct config *c, const char *text, struct gb_err *err)
             return -1;
     if (c->audit_required && !c->audit)
         return gb_fail(err, GB_E_INVALID, 0, "audit_required: there is no audit to be required");
-    return 0;
+    return policy_check(&c->settings, &c->lists, err);
 }
 
 int config_init(struct config *c, const char *json, struct gb_err *err)

@@ -384,6 +384,15 @@ static int open_out(struct gb_engine *e, struct gb_err *err)
     return e->config.out && e->out < 0 ? -1 : 0;
 }
 
+/* Who cannot review is a mistake in the configuration, and not one in the first program. Looked at
+ * while the interpreter starts. */
+static int check_reviewer(struct gb_engine *e, struct gb_err *err)
+{
+    struct review_spec spec = review_of(e);
+
+    return spec.url ? review_check(&spec, err) : 0;
+}
+
 int gb_engine_new(const char *config, struct gb_engine **ret, char **ret_error)
 {
     struct gb_engine *e = calloc(1, sizeof(*e));
@@ -392,7 +401,8 @@ int gb_engine_new(const char *config, struct gb_engine **ret, char **ret_error)
     if (e) {
         e->wake_fd = e->out = -1;
         if (config_init(&e->config, config, &err) == 0 && audit_open(e, &err) == 0 &&
-            open_out(e, &err) == 0 && start_loop(e, &err) == 0 && start_backend(e, &err) == 0) {
+            open_out(e, &err) == 0 && start_loop(e, &err) == 0 && start_backend(e, &err) == 0 &&
+            check_reviewer(e, &err) == 0) {
             *ret = e;
             return 0;
         }

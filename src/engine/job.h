@@ -95,6 +95,9 @@ void road_abandon(struct gb_job *job);
 /* A person's answer, as gb_approve() has it. Returns 0, or -1 when none is waited for. */
 int road_approve(struct gb_job *job, int yes, const char *reason);
 
+/* What the configuration says of the reviewer; `url` is NULL where there is none. */
+struct review_spec review_of(struct gb_engine *engine);
+
 /* What settings ask of a backend. */
 struct run_order order_of(const struct settings *s, struct mounts *mounts);
 

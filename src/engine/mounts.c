@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "sandbox/compose.h"
 
@@ -247,7 +248,7 @@ int mounts_request(const struct config *config, const json_t *value, struct moun
 
     if (!m)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the mounts");
-    if (settings_allowed(config->allow_request, "mounts")) {
+    if (json_array_has(config->allow_request, "mounts")) {
         r = mounts_read(m, value, err);
         if (r == 0)
             r = mounts_guard(config, m, err);

@@ -150,6 +150,22 @@ int policy_say(struct policy_lists *p, const char *key, const json_t *value, str
     return 0;
 }
 
+const char *policy_key(size_t i)
+{
+    return i < ARRAY_LEN(lists) ? lists[i].key : NULL;
+}
+
+int policy_check(const struct settings *s, const struct policy_lists *p, struct gb_err *err)
+{
+    for (size_t i = 0; settings_policy(s) == POLICY_OFF && i < POLICY_LISTS; i++) {
+        if (json_array_size(p->said[i]) == 0)
+            continue;
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: has no meaning under policy 'off'", lists[i].key);
+        return gb_fail_hint(err, "the policy 'standard' refuses what your lists say, and no more");
+    }
+    return 0;
+}
+
 void policy_done(struct policy_lists *p)
 {
     for (size_t i = 0; i < POLICY_LISTS; i++)
@@ -158,14 +174,6 @@ void policy_done(struct policy_lists *p)
 }
 
 /* ---- rules ---- */
-
-static bool has(const json_t *list, const char *name)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), name) == 0)
-            return true;
-    return false;
-}
 
 /* Was it said, and not taken back by a later "="? */
 static bool is_said(const json_t *said, const char *name)
@@ -205,7 +213,7 @@ static json_t *list_after(const struct list *list, enum policy_choice policy, co
         if (is_empties(name)) {
             json_decref(names);
             names = json_array();
-        } else if (!has(names, name)) { /* null stays: it is allowed already */
+        } else if (!json_array_has(names, name)) { /* null stays: it is allowed already */
             json_array_append(names, item);
         }
     }
@@ -266,10 +274,10 @@ static bool covers(const json_t *list, const char *name)
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
         memcpy(part, name, (size_t)(dot - name));
         part[dot - name] = '\0';
-        if (has(list, part))
+        if (json_array_has(list, part))
             return true;
     }
-    return has(list, name);
+    return json_array_has(list, name);
 }
 
 static bool permits(const json_t *rules, const struct list *allow, const char *name)
@@ -303,7 +311,8 @@ static const char *first_unblocked(const struct list *list, const json_t *asked_
     for (size_t i = 0; i < json_array_size(blocked); i++) {
         const char *name = json_string_value(json_array_get(blocked, i));
 
-        if (!has(json_object_get(want, list->rule), name) && !is_said_within(asked_allow, name))
+        if (!json_array_has(json_object_get(want, list->rule), name) &&
+            !is_said_within(asked_allow, name))
             return name;
     }
     return NULL;
@@ -320,24 +329,11 @@ static int check_tighter(const struct policy_lists *asked, const json_t *have, c
             name = first_allowed(&lists[i], names, have);
         else if (names)
             name = first_unblocked(&lists[i], asked->said[lists[i].opposite], have, want);
-        if (!name || settings_allowed(allowed, lists[i].key))
+        if (!name || json_array_has(allowed, lists[i].key))
             continue;
         (void)gb_fail(err, GB_E_INVALID, 0, "%s: %s '%.80s' is looser than what is configured",
                       lists[i].key, lists[i].is_allow ? "allowing" : "not blocking", name);
         return settings_fail_looser(lists[i].key, err);
-    }
-    return 0;
-}
-
-/* Lists that would do nothing are refused: somebody relies on them. */
-static int check_in_force(const struct settings *s, const struct policy_lists *p,
-                          struct gb_err *err)
-{
-    for (size_t i = 0; settings_policy(s) == POLICY_OFF && i < POLICY_LISTS; i++) {
-        if (json_array_size(p->said[i]) == 0)
-            continue;
-        (void)gb_fail(err, GB_E_INVALID, 0, "%s: has no meaning under policy 'off'", lists[i].key);
-        return gb_fail_hint(err, "the policy 'standard' refuses what your lists say, and no more");
     }
     return 0;
 }
@@ -358,7 +354,7 @@ int policy_request(const struct settings *configured, const struct policy_lists 
             r = say(&both, (enum policy_list)i, asked->said[i], err);
     }
     if (r == 0)
-        r = check_in_force(s, &both, err);
+        r = policy_check(s, &both, err);
     if (r == 0) {
         have = policy_rules(configured, said);
         want = policy_rules(s, &both);

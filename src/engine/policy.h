@@ -30,6 +30,13 @@ struct policy_lists {
  * is such a key, 0 if there is none, -1 with err if the value will not do. */
 int policy_say(struct policy_lists *p, const char *key, const json_t *value, struct gb_err *err);
 
+/* The keys that it takes, one after the other; NULL after the last. */
+const char *policy_key(size_t i);
+
+/* Refuse lists that would do nothing, since somebody relies on them. */
+int policy_check(const struct settings *s, const struct policy_lists *p,
+                 struct gb_err *err) gb_nodiscard;
+
 void policy_done(struct policy_lists *p);
 
 /* The rules, as the checker reads them (new reference). A name that is blocked by name is blocked.

@@ -38,13 +38,30 @@ static int too_large(const char *key, size_t len, size_t max, struct gb_err *err
                    max >> 20);
 }
 
+/* Is this text at all? */
+static void inspect(struct request *r, const char *bytes, size_t len)
+{
+    static const char elf[] = "\x7f"
+                              "ELF";
+    const char *nul = memchr(bytes, '\0', len);
+
+    r->bad_byte = utf8_first_bad(bytes, len);
+    r->is_nul = nul && r->bad_byte < 0;
+    r->is_binary = (nul && r->bad_byte >= 0) || (len >= 4 && memcmp(bytes, elf, 4) == 0);
+    if (r->is_nul)
+        r->bad_byte = nul - bytes;
+    r->bad_line = 1;
+    for (int64_t i = 0; i < r->bad_byte; i++)
+        r->bad_line += bytes[i] == '\n';
+}
+
 static int take_code(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     if (!json_is_string(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string", key);
     if (json_string_length(value) > CODE_MAX)
         return too_large(key, json_string_length(value), CODE_MAX, err);
-    r->bad_byte = -1;
+    inspect(r, json_string_value(value), json_string_length(value));
     json_object_set(r->program, "code", value);
     return 0;
 }
@@ -75,9 +92,9 @@ static int take_code_base64(struct request *r, const char *key, json_t *value, s
         return -1;
     if (len > CODE_MAX)
         return too_large("code", len, CODE_MAX, err);
-    r->bad_byte = utf8_first_bad(bytes, len);
+    inspect(r, bytes, len);
     json_object_set_new(r->program, "code",
-                        r->bad_byte < 0 ? json_stringn(bytes, len) : json_string(""));
+                        r->bad_byte < 0 || r->is_nul ? json_stringn(bytes, len) : json_string(""));
     return 0;
 }
 

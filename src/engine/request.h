@@ -20,7 +20,10 @@ struct request {
     struct toolset *tools;     /* those that its program may call, as they are now; or NULL */
     char *stdin_data;
     size_t stdin_bytes;
-    int64_t bad_byte;           /* of the code, if it is not UTF-8; else -1 */
+    int64_t bad_byte; /* of the code: the first that is no UTF-8, or is NUL; -1: there is none */
+    size_t bad_line;  /* which it is in, from 1 */
+    bool is_nul;      /* it is UTF-8 otherwise */
+    bool is_binary;   /* whatever the code is, it is no text */
     struct mounts *mounts;      /* what it sees of the host, or NULL */
     struct request_files files; /* to be in its workspace */
 };

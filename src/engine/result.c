@@ -74,9 +74,17 @@ char *result_failed_text(const struct gb_err *err)
 
 void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy)
 {
+    result_rejected_at(job, rule, message, 0, remedy);
+}
+
+void result_rejected_at(struct gb_job *job, const char *rule, const char *message, size_t line,
+                        const char *remedy)
+{
     json_t *finding = json_pack("{s:s,s:s,s:s,s:n,s:n,s:s,s:s}", "rule", rule, "severity", "error",
                                 "message", message, "line", "column", "name", "", "remedy", remedy);
 
+    if (line > 0)
+        json_object_set_new(finding, "line", json_integer((json_int_t)line));
     set_status(job, "rejected", EXIT_REJECTED);
     json_array_append_new(json_object_get(job->result, "findings"), finding);
 }
@@ -104,10 +112,18 @@ static json_t *clean_error(const json_t *error)
                      "traceback", string_or(error, "traceback", ""));
 }
 
+/* The interpreter's own complaint comes without, and stops at the first. */
+static json_t *remedy_of(const json_t *finding)
+{
+    bool is_syntax = strcmp(json_string_at(finding, "rule", ""), "syntax") == 0;
+
+    return string_or(finding, "remedy",
+                     is_syntax ? "correct this; what follows it was not looked at" : "");
+}
+
 static json_t *clean_findings(const json_t *findings)
 {
-    static const char *const texts[] = { "rule",   "severity", "message", "name",
-                                         "source", "remedy",   "file" };
+    static const char *const texts[] = { "rule", "severity", "message", "name", "source", "file" };
     json_t *list = json_array();
 
     for (size_t i = 0; i < json_array_size(findings) && i <= FINDINGS_MAX; i++) {
@@ -115,8 +131,9 @@ static json_t *clean_findings(const json_t *findings)
         json_t *to = json_object();
 
         for (size_t k = 0; k < ARRAY_LEN(texts); k++)
-            if (k < 4 || json_is_string(json_object_get(from, texts[k])))
+            if (k < 4 || json_string_length(json_object_get(from, texts[k])) > 0)
                 json_object_set_new(to, texts[k], string_or(from, texts[k], ""));
+        json_object_set_new(to, "remedy", remedy_of(from));
         json_object_set_new(to, "line", integer_or_null(from, "line"));
         json_object_set_new(to, "column", integer_or_null(from, "column"));
         if (json_is_integer(json_object_get(from, "points")))

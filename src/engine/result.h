@@ -26,5 +26,9 @@ void result_rejected(struct gb_job *job, const char *rule, const char *message, 
 /* The last of its files was collected, now. */
 void result_collected(struct gb_job *job);
 
+/* The same about a line of it, counted from 1; 0: about none. */
+void result_rejected_at(struct gb_job *job, const char *rule, const char *message, size_t line,
+                        const char *remedy);
+
 /* It ran, and this is what became of it. */
 void result_collect(struct gb_job *job, const struct run_outcome *o);

@@ -366,18 +366,37 @@ static int open_link(struct review_link *link, const struct review_spec *spec, s
     return link->client ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning a review");
 }
 
-static int prepare(struct review *r, const struct review_spec *spec, const char *code,
-                   const json_t *tools, struct gb_err *err)
+/* What does not depend on the code. */
+static int settle(struct review *r, const struct review_spec *spec, struct gb_err *err)
 {
-    struct ask_marker marker;
-
     if (open_link(r->link, spec, err) < 0 ||
         r->link->ops->url(spec->url, "/chat/completions", &r->url, err) < 0)
         return gb_fail_wrap(err, "review");
     if (copy_text(&r->key, spec->key) < 0 || copy_text(&r->model, spec->model) < 0 ||
         copy_text(&r->ca, spec->ca) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning a review");
-    if (check_trust(r, err) < 0 || ask_marker(&marker, err) < 0)
+    return check_trust(r, err);
+}
+
+int review_check(const struct review_spec *spec, struct gb_err *err)
+{
+    struct review *r = calloc(1, sizeof(*r));
+    int rc;
+
+    if (!r)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading where the reviewer is");
+    r->link = spec->link ? spec->link : &r->own;
+    rc = settle(r, spec, err);
+    review_cancel(r);
+    return rc;
+}
+
+static int prepare(struct review *r, const struct review_spec *spec, const char *code,
+                   const json_t *tools, struct gb_err *err)
+{
+    struct ask_marker marker;
+
+    if (settle(r, spec, err) < 0 || ask_marker(&marker, err) < 0)
         return -1;
     r->messages = ask_messages(code, tools, &marker, err);
     if (!r->messages)

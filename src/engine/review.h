@@ -37,6 +37,10 @@ struct review_spec {
                             one; 0: 1 s */
 };
 
+/* Could a review begin so? The URL, the key and the certificates are looked at, and the module is
+ * loaded; nothing is sent. */
+int review_check(const struct review_spec *spec, struct gb_err *err) gb_nodiscard;
+
 /*
  * The verdict is an object, gone after the callback unless it takes a reference:
  *

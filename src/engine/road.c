@@ -317,10 +317,28 @@ static enum verdict begin(struct gb_job *job)
     return ENDED;
 }
 
+/* Told before there is a box, since no interpreter gets to read it. */
+static void reject_unreadable(struct gb_job *job)
+{
+    const struct request *r = &job->request;
+    char text[120];
+
+    if (r->is_binary) {
+        result_rejected(job, "syntax", "this is a binary file and not Python source",
+                        "name the file with the source, not what was made of it");
+    } else if (r->is_nul) {
+        result_rejected_at(job, "syntax", "the code has a NUL byte in it", r->bad_line,
+                           "take it out; in a string, write \\0 for it");
+    } else {
+        (void)snprintf(text, sizeof(text),
+                       "the code is not UTF-8: byte %lld is not part of a character",
+                       (long long)r->bad_byte);
+        result_rejected_at(job, "syntax", text, r->bad_line, "save the file as UTF-8");
+    }
+}
+
 static enum verdict stage_check(struct gb_job *job)
 {
-    char text[100];
-
     if (job->request.bad_byte < 0) {
         job->is_held = must_hold(job);
         /* What is not held begins as soon as it has passed. */
@@ -328,10 +346,7 @@ static enum verdict stage_check(struct gb_job *job)
             return ENDED;
         return begin(job);
     }
-    (void)snprintf(text, sizeof(text),
-                   "the code is not UTF-8: byte %lld is not part of a character",
-                   (long long)job->request.bad_byte);
-    result_rejected(job, "syntax", text, "save the file as UTF-8");
+    reject_unreadable(job);
     return ENDED;
 }
 
@@ -352,20 +367,21 @@ static json_t *reviewed(const json_t *verdict)
     return review;
 }
 
-static void reject_reviewed(struct gb_job *job, const char *what, const char *why,
+static void reject_reviewed(struct gb_job *job, const char *what, const char *why, const char *more,
                             const char *remedy)
 {
     auto_free char *text = NULL;
 
-    if (asprintf(&text, "%s: %s", what, why && *why ? why : "no reason given") < 0)
+    if (asprintf(&text, "%s: %s%s", what, why && *why ? why : "no reason given", more) < 0)
         text = NULL;
     result_rejected(job, "review", text ? text : what, remedy);
 }
 
 static void reject_unreviewed(struct gb_job *job, const char *why)
 {
-    reject_reviewed(job, "the review failed", why,
-                    "see that the reviewer can be reached: what it did not see does not run");
+    reject_reviewed(job, "the review failed", why, "; the program was not judged",
+                    "this is for the operator: see that the reviewer answers; what it did not see "
+                    "does not run");
 }
 
 static void on_reviewed(void *data, const json_t *verdict)
@@ -388,25 +404,31 @@ static void on_reviewed(void *data, const json_t *verdict)
         reject_unreviewed(job, json_string_value(error));
     else
         reject_reviewed(job, "the reviewer objects",
-                        json_string_value(json_object_get(verdict, "reason")),
+                        json_string_value(json_object_get(verdict, "reason")), "",
                         "change what the reviewer objects to");
     end_early(job);
 }
 
+struct review_spec review_of(struct gb_engine *engine)
+{
+    const struct config *c = &engine->config;
+
+    return (struct review_spec){ .url = c->review,
+                                 .model = c->review_model,
+                                 .key = c->review_key,
+                                 .ca = c->review_ca,
+                                 .module_dir = c->extension_dir,
+                                 .base = engine->base,
+                                 .link = &engine->review_link };
+}
+
 static enum verdict stage_review(struct gb_job *job)
 {
-    const struct config *c = &job->engine->config;
-    struct review_spec spec = { .url = c->review,
-                                .model = c->review_model,
-                                .key = c->review_key,
-                                .ca = c->review_ca,
-                                .module_dir = c->extension_dir,
-                                .base = job->engine->base,
-                                .link = &job->engine->review_link };
+    struct review_spec spec = review_of(job->engine);
     auto_json json_t *tools = toolset_names(job->request.tools, false);
     struct gb_err err = { 0 };
 
-    if (!c->review)
+    if (!spec.url)
         return PASS;
     job->review = review_begin(&spec, code_of(job), tools, on_reviewed, job, &err);
     if (job->review)
@@ -428,6 +450,13 @@ static void reject_unapproved(struct gb_job *job, const char *why, const char *r
     result_rejected(job, "approval", text ? text : "not approved", remedy);
 }
 
+static int note_answer(struct gb_job *job, int yes)
+{
+    static const char *const words[] = { "nobody", "no", "yes" };
+
+    return audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", words[yes + 1]));
+}
+
 static void reject_unasked(struct gb_job *job, const char *why)
 {
     const char *remedy = "run it where a person can be asked, or with approve 'never'";
@@ -441,20 +470,45 @@ static void reject_unasked(struct gb_job *job, const char *why)
                             "--acknowledge-unsafe");
 }
 
+/* Names without what they stand for, which may be secret, or long. */
+static void add_names(json_t *names, const json_t *object)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (json_shared(object), name, value)
+        if (!json_array_has(names, name))
+            json_array_append_new(names, json_string(name));
+}
+
+static void add_program(json_t *question, const struct gb_job *job)
+{
+    static const char *const given[] = { "code", "prelude", "argv" };
+    const json_t *program = job->request.program;
+    json_t *env = json_array(), *inputs = json_array();
+
+    for (size_t i = 0; i < ARRAY_LEN(given); i++)
+        if (json_object_get(program, given[i]))
+            json_object_set(question, given[i], json_object_get(program, given[i]));
+    add_names(env, job->engine->config.env);
+    add_names(env, json_object_get(program, "env"));
+    add_names(inputs, json_object_get(program, "inputs"));
+    json_object_set_new(question, "env", env);
+    json_object_set_new(question, "inputs", inputs);
+    json_object_set_new(question, "has_prelude", json_boolean(json_object_get(program, "prelude")));
+    json_object_set_new(question, "filename",
+                        json_string(json_string_at(program, "filename", "main.py")));
+}
+
 static char *question_of(const struct gb_job *job)
 {
     static const char *const told[] = { "id", "findings", "risk", "isolation", "policy", "review" };
-    auto_json json_t *question =
-        json_pack("{s:O,s:s}", "code", json_object_get(job->request.program, "code"), "backend",
-                  job->engine->backend->ops->name);
-    json_t *filename = json_object_get(job->request.program, "filename");
+    const struct settings *s = &job->request.settings;
+    auto_json json_t *question = json_pack(
+        "{s:s,s:b,s:s}", "backend", job->engine->backend->ops->name, "is_held", settings_is_held(s),
+        "network", s->network == NETWORK_HOST || !settings_is_held(s) ? "host" : "none");
 
-    json_object_set_new(question, "filename",
-                        filename ? json_incref(filename) : json_string("main.py"));
-    json_object_set_new(question, "has_prelude",
-                        json_boolean(json_object_get(job->request.program, "prelude")));
-    json_object_set_new(question, "is_held",
-                        json_boolean(settings_is_held(&job->request.settings)));
+    add_program(question, job);
     json_object_set_new(question, "tools", toolset_names(job->request.tools, false));
     json_object_set_new(question, "tools_to_approve", toolset_names(job->request.tools, true));
     json_object_set_new(question, "mounts", mounts_json(job->request.mounts, false));
@@ -464,14 +518,20 @@ static char *question_of(const struct gb_job *job)
     return json_text(question);
 }
 
+/* Nobody said no, but nobody could say yes: that is an answer too, and recorded as one. */
+static enum verdict refuse_unasked(struct gb_job *job, const char *why)
+{
+    if (note_answer(job, -1) == 0)
+        reject_unasked(job, why);
+    return ENDED;
+}
+
 static enum verdict ask(struct gb_job *job)
 {
     auto_free char *question = question_of(job);
 
-    if (!job->callbacks.approve || !question) {
-        reject_unasked(job, question ? "there is nobody to ask" : "memory ran out");
-        return ENDED;
-    }
+    if (!job->callbacks.approve || !question)
+        return refuse_unasked(job, question ? "there is nobody to ask" : "memory ran out");
     job->approval = APPROVAL_ASKED;
     job->is_calling = true;
     job->callbacks.approve(job->callbacks.data, job, question);
@@ -491,16 +551,16 @@ static enum verdict stage_approve(struct gb_job *job)
     case CONSENT_REFUSED:
         break;
     }
-    reject_unasked(job, "without kernel isolation the code could do whatever you can");
-    return ENDED;
+    return refuse_unasked(job, "without kernel isolation the code could do whatever you can");
 }
 
 int road_approve(struct gb_job *job, int yes, const char *reason)
 {
     if (job->approval != APPROVAL_ASKED || job->stopped != STOP_NONE)
         return -1;
+    yes = yes > 0 ? 1 : yes < 0 ? -1 : 0;
     job->approval = yes > 0 ? APPROVAL_YES : APPROVAL_NO;
-    if (audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", yes > 0 ? "yes" : "no")) < 0)
+    if (note_answer(job, yes) < 0)
         return 0; /* its end is on the way */
     if (yes < 0)
         reject_unasked(job, reason);

@@ -193,15 +193,16 @@ static int read_choice(const struct setting *t, const char *name, const json_t *
 {
     const char *text = json_string_value(value);
     char list[120] = "";
-    size_t len = 0;
+    size_t len = 0, room;
 
     for (size_t i = 0; t->choices[i]; i++) {
         if (text && strcmp(text, t->choices[i]) == 0) {
             *ret = i;
             return 0;
         }
-        len +=
-            (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", t->choices[i]);
+        room = sizeof(list) - len;
+        (void)snprintf(list + len, room, "%s%s", i ? ", " : "", t->choices[i]);
+        len += strlen(list + len); /* what fitted */
     }
     return gb_fail(err, GB_E_INVALID, 0, "%s: must be one of %s", name, list);
 }
@@ -249,17 +250,12 @@ int settings_configure(struct settings *s, const char *key, const json_t *value,
     return 0;
 }
 
-/* ---- requests: only tighter ---- */
-
-bool settings_allowed(const json_t *allowed, const char *key)
+const char *settings_key(size_t i)
 {
-    for (size_t i = 0; i < json_array_size(allowed); i++) {
-        const char *name = json_string_value(json_array_get(allowed, i));
-        if (name && strcmp(name, key) == 0)
-            return true;
-    }
-    return false;
+    return i < ARRAY_LEN(table) ? table[i].key : NULL;
 }
+
+/* ---- requests: only tighter ---- */
 
 int settings_fail_looser(const char *key, struct gb_err *err)
 {
@@ -318,7 +314,7 @@ static int request_one(struct settings *s, const struct settings *configured,
         return -1;
     if (t->choices == isolations && want == ISOLATE_AUTO)
         return 1; /* no wish of its own */
-    if (!is_tighter(t, want, have) && !settings_allowed(allowed, t->key)) {
+    if (!is_tighter(t, want, have) && !json_array_has(allowed, t->key)) {
         show(t, want, want_text, sizeof(want_text));
         show(t, have, have_text, sizeof(have_text));
         (void)gb_fail(err, GB_E_INVALID, 0, "%s: %s is looser than the configured %s", name,

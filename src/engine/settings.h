@@ -78,13 +78,13 @@ struct settings settings_default(void);
 int settings_configure(struct settings *s, const char *key, const json_t *value,
                        struct gb_err *err);
 
+/* The configuration keys of the table, one after the other; NULL after the last. */
+const char *settings_key(size_t i);
+
 /* The same for a request's key ("limits" is looked into): may it be so, where `configured` is what
  * the operator said? `allowed` is the array of keys that a request may loosen, or NULL. */
 int settings_request(struct settings *s, const struct settings *configured, const char *key,
                      const json_t *value, const json_t *allowed, struct gb_err *err);
-
-/* Is the key among those that a request may loosen? */
-bool settings_allowed(const json_t *allowed, const char *key);
 
 /* The remedy for a request that asked for more of this key: adds it to err and returns -1. */
 int settings_fail_looser(const char *key, struct gb_err *err);

@@ -30,6 +30,7 @@ enum {
     HELD = 0,
     WRITING = 1,
     LOCK_WAIT_US = 2000000,
+    LOCK_TIRED_US = 30000000, /* how long not to wait again for one that was not given back */
     LOCK_STEP_MAX_NS = 1000000,
     REOPEN_MAX = 8,
     FACTS_MAX = 512, /* of the lines that we write ourselves */
@@ -51,6 +52,7 @@ struct trail {
     const char *moved;      /* why our lines are not before us any more, or NULL */
     bool is_opened;         /* we have said so in this file */
     uint64_t lost;
+    int64_t tired_until; /* the lock is not waited for before then; 0: it is */
     struct gb_buf lines; /* what goes out next */
 };
 
@@ -66,9 +68,9 @@ static int lock(int fd, int command, short type, off_t at)
 }
 
 /* Whoever holds it, holds it for microseconds; one who does not is not waited for. */
-static int lock_patiently(int fd, short type)
+static int lock_patiently(int fd, short type, int64_t wait_us)
 {
-    int64_t until = clock_us() + LOCK_WAIT_US;
+    int64_t until = clock_us() + wait_us;
     struct timespec step = { .tv_nsec = 20000 };
     int e;
 
@@ -84,7 +86,7 @@ static int lock_patiently(int fd, short type)
 
 bool trail_freeze(int fd)
 {
-    return lock_patiently(fd, F_RDLCK) == 0;
+    return lock_patiently(fd, F_RDLCK, LOCK_WAIT_US) == 0;
 }
 
 void trail_thaw(int fd)
@@ -338,6 +340,19 @@ static void close_chain(struct trail *t)
         t->is_opened = false;
 }
 
+/* Waiting holds up whatever else the engine does: once is enough. */
+static int lock_writing(struct trail *t)
+{
+    int64_t now = clock_us();
+    int e = lock_patiently(t->fd, F_WRLCK, now < t->tired_until ? 0 : LOCK_WAIT_US);
+
+    if (e == 0)
+        t->tired_until = 0;
+    else if (now >= t->tired_until)
+        t->tired_until = now + LOCK_TIRED_US;
+    return e;
+}
+
 /* Open if need be, and lock. What was moved away is let go: the lines go where the path points. */
 static int lock_file(struct trail *t, struct gb_err *err)
 {
@@ -346,7 +361,7 @@ static int lock_file(struct trail *t, struct gb_err *err)
 
         if (t->fd < 0 && open_file(t, err) < 0)
             return -1;
-        e = lock_patiently(t->fd, F_WRLCK);
+        e = lock_writing(t);
         if (e < 0) {
             (void)gb_fail(err, GB_E_AUDIT, -e, "cannot lock the audit file '%.120s'", t->path);
             return gb_fail_hint(err, "another process may hold its lock and be stopped");

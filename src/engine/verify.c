@@ -89,22 +89,30 @@ static struct writer *find_writer(struct check *c, const char *id)
     return NULL;
 }
 
-/* Nobody else had the file open, so whoever had not closed it will not. */
-static void end_all(struct check *c)
+/* Nobody but this one had the file open, so whoever had not closed it will not. That one itself may
+ * have said before that it recovers from something. */
+static void end_others(struct check *c, const char *id)
 {
+    const struct writer *own = find_writer(c, id);
+    struct writer kept = own ? *own : (struct writer){ 0 };
+
     for (size_t i = 0; i < c->n_writers && json_array_size(c->ended) < PROBLEMS_MAX; i++)
-        json_array_append_new(c->ended, json_pack("{s:s,s:I}", "engine", c->writers[i].id, "line",
-                                                  (json_int_t)c->writers[i].line));
-    c->n_writers = 0;
+        if (&c->writers[i] != own)
+            json_array_append_new(c->ended, json_pack("{s:s,s:I}", "engine", c->writers[i].id,
+                                                      "line", (json_int_t)c->writers[i].line));
+    c->n_writers = own ? 1 : 0;
+    c->writers[0] = kept;
 }
 
 static void note_opened(struct check *c, const struct chain_line *line)
 {
+    char id[TRAIL_ID + 1] = "";
     const char *because = json_string_value(json_object_get(line->json, "because"));
     json_int_t after = json_integer_value(json_object_get(line->json, "after_seq"));
 
+    (void)engine_of(line, id);
     if (json_is_true(json_object_get(line->json, "alone")))
-        end_all(c);
+        end_others(c, id);
     if (c->lines == 1 && after > 0)
         c->before = json_pack("{s:s?,s:I,s:O?}", "because", because, "seq", after, "hash",
                               json_object_get(line->json, "after_hash"));
@@ -114,6 +122,12 @@ static void note_opened(struct check *c, const struct chain_line *line)
                 (long long)after);
 }
 
+static void note_lost(struct check *c, json_int_t n)
+{
+    problem(c, c->lines, "lost", "%lld event%s could not be written here", (long long)n,
+            n == 1 ? "" : "s");
+}
+
 static void note_event(struct check *c, const struct chain_line *line)
 {
     char id[TRAIL_ID + 1];
@@ -121,8 +135,7 @@ static void note_event(struct check *c, const struct chain_line *line)
 
     c->runs += strcmp(line->event, "finished") == 0;
     if (strcmp(line->event, "lost") == 0)
-        problem(c, c->lines, "lost", "%lld events could not be written here",
-                (long long)json_integer_value(json_object_get(line->json, "events")));
+        note_lost(c, json_integer_value(json_object_get(line->json, "events")));
     if (strcmp(line->event, "opened") == 0)
         note_opened(c, line);
     if (!engine_of(line, id))
@@ -157,8 +170,8 @@ static void check_link(struct check *c, const struct chain_line *line)
         problem(c, c->lines, "missing",
                 "the file begins with number %" PRIu64 ": the lines before are missing", seq);
     else if (seq > want + c->bad)
-        problem(c, c->lines, "missing", "%" PRIu64 " lines are missing before this one",
-                seq - want - c->bad);
+        problem(c, c->lines, "missing", "%" PRIu64 " line%s missing before this one",
+                seq - want - c->bad, seq - want - c->bad == 1 ? " is" : "s are");
     else if (seq < want)
         problem(c, c->lines, "order",
                 "number %" PRIu64 " comes after %" PRIu64 ": a line was moved or repeated", seq,
@@ -222,10 +235,10 @@ static void check_line(struct check *c, const char *text, size_t len)
     problem(c, c->lines, ills[form].kind, "%s", ills[form].message);
 }
 
-/* What is left at the end has no newline. */
+/* What is left at the end has no newline. One that was too long was counted when that was seen. */
 static void check_rest(struct check *c, size_t len)
 {
-    if (len == 0 && !c->is_long)
+    if (len == 0)
         return;
     c->lines++;
     problem(c, c->lines, "torn", "the file ends in the middle of a line");

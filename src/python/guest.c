@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "python/check.h"
 #include "python/display.h"
@@ -479,10 +480,8 @@ static int run_prelude(const struct guest *g)
 static size_t count_separators(const json_t *json)
 {
     char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT);
-    size_t n = 0;
+    size_t n = text ? json_count_items(text, strlen(text)) : 0;
 
-    for (const char *at = text; at && *at; at++)
-        n += *at == ',' || *at == '[' || *at == '{';
     free(text);
     return n;
 }

@@ -41,8 +41,9 @@ static int count_threads(void)
 }
 
 /* Libraries that keep threads (BLAS, say) end them in their fork handlers and start them anew
- * when they are next used. A fork whose child does nothing makes them do so now, so that the raw
- * clone of a box, which runs no handlers, finds a single thread. */
+ * when they are next used. A fork whose child does nothing makes them do so now: the first process
+ * of a box is cloned from here, in which no handler runs, and must leave no thread behind that a
+ * guest forked there would wait for. */
 static int settle_threads(void)
 {
     pid_t pid;

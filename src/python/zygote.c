@@ -72,8 +72,9 @@ static void explain_death(struct zygote *z, struct gb_err *err)
         gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s did not start: %s", z->path, line);
         gb_err_hint(err, "what is to be preloaded must be importable by '%s -I'", z->path);
     } else if (!z->info) {
-        gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s did not start: %s", z->path,
-                   line[0] ? line : "it said nothing");
+        gb_err_set(err, GB_E_NO_INTERPRETER, 0,
+                   "%s did not start as a Python interpreter; it said: %s", z->path,
+                   line[0] ? line : "nothing");
         gb_err_hint(err, "glovebox needs CPython 3.9 or newer; try '%s -I -c pass'", z->path);
     } else {
         gb_err_set(err, GB_E_GONE, 0, "the warm interpreter died%s%s", line[0] ? ": " : "", line);

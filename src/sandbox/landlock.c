@@ -128,8 +128,14 @@ static int rule_add(int ruleset, const struct plan *plan, const struct plan_rule
     }
     if (fd < 0 && errno == ENOENT)
         return 0; /* nothing there, nothing to allow */
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return gb_fail(err, GB_E_NO_ISOLATION, errno, "opening %s for a Landlock rule", rule->path);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        (void)gb_fail(err, GB_E_NO_ISOLATION, errno, "opening %s for a Landlock rule", rule->path);
+        if (err->sys == EACCES)
+            gb_err_hint(err,
+                        "the box's user cannot enter it (a box of root's runs as nobody); name "
+                        "an interpreter that everybody can read with --python");
+        return -1;
+    }
 
     struct path_attr attr = { .allowed_access = rule->access & plan->landlock_fs, .parent_fd = fd };
     if (!S_ISDIR(st.st_mode))

@@ -104,13 +104,25 @@ def test_what_is_no_answer():
         assert t.ends()[:2] == (126, "")
 
 
-@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["interrupt", "end of file"])
-def test_keys_that_refuse(key):
+def test_the_end_of_file_refuses():
     with Terminal("run", "--approve", "ask", "-c", "print('ran')") as t:
         t.shows(PROMPT)
-        t.types(key)
+        t.types("\x04")
+        t.shows("\n")  # the message begins a line of its own
         status, out, err = t.ends()
-        assert (status, out) == (126, "") and "[approval]" in err
+        assert (status, out) == (126, "") and "the terminal gave no answer [approval]" in err
+
+
+@pytest.mark.parametrize("command", [("run", "-c", "print('ran')"), ("batch", "-")])
+def test_an_interrupt_is_an_interrupt(command):
+    with Terminal(*command, "--approve", "ask", input=b'{"id": 1, "code": "print(1)"}\n') as t:
+        t.shows(PROMPT)
+        t.types("\x03")
+        t.shows("\n")
+        status, out, err = t.ends()
+        assert status == 128 + signal.SIGINT and "[approval]" not in err
+        if command[0] == "batch":
+            assert json.loads(out)["status"] == "cancelled"
 
 
 def test_what_is_shown():
@@ -126,10 +138,49 @@ def test_what_is_shown():
     assert any(":3:1:" in line and "warning" in line for line in lines), lines
 
 
+def test_warnings_are_told_once():
+    """They were on the terminal with the question; where there was none, they are told."""
+    options = ("run", "--policy", "standard", "-c", "eval('1')")
+    with Terminal(*options, "--approve", "ask") as t:
+        assert "warning:" in t.shows(PROMPT)
+        t.types("n\n")
+        status, _, err = t.ends()
+    assert status == 126 and "[approval]" in err and "warning:" not in err
+    done = glovebox(*options, "--approve", "ask")
+    assert "warning:" in done.stderr and "no terminal" in done.stderr
+
+
 def test_where_the_kernel_holds_it():
     with Terminal("run", "--approve", "always", "-c", "1") as t:
         shown = t.shows(PROMPT)
         assert "the kernel holds it" in shown and "NOTHING" not in shown
+        assert "  network none" in shown
+        assert not any(f"  {word} " in shown for word in ("env", "inputs", "args", "line", "id"))
+        t.types("n\n")
+        t.ends()
+
+
+def test_what_it_is_given_is_shown(tmp_path):
+    """Names and arguments; of variables not what they hold."""
+    prelude = tmp_path / "prelude.py"
+    prelude.write_text("helper = 1\n")
+    with Terminal("run", "--approve", "always", "--network", "host", "--env", "TOKEN=hunter2",
+                  "--input", "rows=[1234567]", "--input", "n=1", "--prelude", prelude,
+                  "-c", "1", "--", "--fast", "a \x1bb") as t:
+        shown = t.shows(PROMPT).replace("\r", "")
+        t.types("n\n")
+        t.ends()
+    assert "  network host: IT CAN REACH" in shown
+    assert "  env     TOKEN\n" in shown and "hunter2" not in shown
+    assert "  inputs  rows, n\n" in shown and "1234567" not in shown
+    assert r"  args    '--fast' 'a \x1bb'" in shown
+    assert "The prelude, the operator's own, runs first (11 bytes):" in shown
+    assert "     1  helper = 1" in shown
+
+
+def test_what_is_not_held_can_reach_the_network():
+    with Terminal("run", *UNBOXED, "-c", "1") as t:
+        assert "  network host: " in t.shows(PROMPT)
         t.types("n\n")
         t.ends()
 
@@ -162,6 +213,7 @@ def test_many_questions_one_after_the_other():
         for n in range(4):
             shown = t.shows(PROMPT)
             which = int(shown.split("     1  ")[1].split()[0])
+            assert f"  line    {which + 1}\r\n  id      {which}\r\n" in shown
             if n % 2 == 0:
                 approved.add(which)
             t.types("y\n" if n % 2 == 0 else "not this one\n")
@@ -275,6 +327,17 @@ def test_the_audit_has_the_answer(tmp_path, answer, events):
     assert lines[2]["answer"] == {"y": "yes", "n": "no"}[answer]
 
 
+@pytest.mark.parametrize("options", [
+    ("--approve", "ask"), (*UNBOXED, "--approve", "never"), UNBOXED,
+])
+def test_the_audit_tells_that_nobody_could_be_asked(tmp_path, options):
+    audit = tmp_path / "audit.jsonl"
+    assert glovebox("run", "--audit", audit, *options, "-c", "print('ran')").returncode == 126
+    [answer] = [line["answer"] for line in map(json.loads, audit.read_text().splitlines())
+                if line["event"] == "approved"]
+    assert answer == "nobody"
+
+
 def test_what_cannot_be_recorded_does_not_run():
     """The file fills up while the person thinks."""
     with Terminal("run", "--json", "--audit", "/dev/full", "--audit-required", "--approve", "ask",
@@ -293,6 +356,8 @@ def test_the_library(library_program):
     assert question["code"] == "print('ran')" and question["findings"] == []
     assert question["isolation"]["level"] in ("namespaces", "landlock")
     assert {"risk", "policy", "backend", "filename"} <= set(question)
+    assert question["network"] == "none" and question["inputs"] == []
+    assert sorted(question["env"]) == ["HOME", "LANG", "PATH", "TMPDIR"]
     for name in ("yes-inside", "yes-later"):
         assert (said[name]["status"], said[name]["stdout"]) == ("ok", "ran\n")
     for name in ("no-inside", "no-later"):

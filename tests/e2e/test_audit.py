@@ -324,6 +324,25 @@ def test_a_writer_that_is_killed(audit, tmp_path):
     assert chain_holds(audit)
 
 
+def test_who_recovers_has_closed(audit):
+    """The one that recovers says so before it says that it has opened the file."""
+    run_json("1", "--audit", audit)
+    first = events(audit)[0]["engine"]
+    audit.write_bytes(audit.read_bytes()[:700])
+    run_json("1", "--audit", audit)
+    assert b'"event":"recovered"' in audit.read_bytes()
+    assert [e["engine"] for e in verify(audit)[1]["ended"]] == [first]
+
+
+def test_one_is_not_many(audit, lines):
+    audit.write_bytes(b"".join(lines[:2] + lines[3:]))
+    assert "3: missing: 1 line is missing before this one" in \
+        glovebox("audit", "verify", audit).stdout
+    audit.write_bytes(b"".join(lines[:2] + lines[4:]))
+    assert "3: missing: 2 lines are missing before this one" in \
+        glovebox("audit", "verify", audit).stdout
+
+
 def test_a_torn_line(audit, lines):
     audit.write_bytes(b"".join(lines)[:-30])
     assert (len(lines), "torn") in problems(audit)
@@ -391,7 +410,7 @@ def test_a_file_that_holds_something_else(tmp_path):
 
 def test_required_of_nothing():
     done = glovebox("run", "--audit-required", "-c", "1")
-    assert done.returncode == 2 and "audit_required" in done.stderr
+    assert done.returncode == 2 and "--audit-required" in done.stderr
 
 
 def with_room(audit, room, *args):

@@ -178,11 +178,26 @@ def test_names_that_are_odd(tmp_path):
     (("--prelude", "/nonexistent", "-c", "1"), "cannot read '/nonexistent'"),
     (("--policy", "mild", "-c", "1"), "not one of strict, standard, off"),
     (("--patterns", "maybe", "-c", "1"), "not one of off, warn, block"),
-    (("--allow-import", "a b", "-c", "1"), "allow_import: 'a b' is no name"),
+    (("--allow-import", "a b", "-c", "1"), "glovebox: --allow-import: 'a b' is no name"),
 ])
 def test_usage(args, message):
     done = check(*args, input="")
     assert (done.returncode, done.stdout) == (2, "") and message in done.stderr
+
+
+def test_options_of_a_run_are_taken(tmp_path):
+    """Nothing runs, so nobody reviews, nobody is asked, and it does not matter who could not be."""
+    done = check("-c", "1", "--approve", "always", "--acknowledge-unsafe", "--review", "no-url",
+                 "--network", "host", "-e", "A=b", "--disk", "1M", "--cpu", "1", "--stdout-limit",
+                 "1K", "--processes", "3")
+    assert (done.returncode, done.stderr) == (0, "")
+    words = glovebox("check", "--help").stdout
+    for option in ("--timeout", "--memory", "--policy", "--python", "--isolation"):
+        assert option in words
+    for option in ("--network", "--env", "--disk", "--cpu", "--stdout-limit", "--approve",
+                   "--review", "--acknowledge-unsafe"):
+        assert option + " " not in words
+    assert "stop the program" not in words
 
 
 def test_no_interpreter():

@@ -1,5 +1,6 @@
 """What goes wrong before anything runs: each message is exact, and says what to do."""
 import glob
+import json
 import os
 
 import pytest
@@ -48,6 +49,18 @@ from box import RESULT_KEYS, glovebox, run_json
     (["run", "--policy", "mild", "-c", "1"], "--policy: 'mild' is not one of strict, standard, off"),
     (["run", "--input", "x", "-c", "1"], "--input: 'x' is not NAME=JSON (for example n=3)"),
     (["run", "--input", "=1", "-c", "1"], "--input: '=1' is not NAME=JSON (for example n=3)"),
+    (["run", "-c", "1", "-c", "2"], "--code: given twice; only one is possible"),
+    (["check", "-c", "1", "--code", "2"], "--code: given twice; only one is possible"),
+    (["run", "--audit", "", "-c", "1"], "--audit: must not be empty"),
+    (["run", "--python", "", "-c", "1"], "--python: must not be empty"),
+    # what only the engine knows, by the name that was typed
+    (["run", "--memory", "1", "-c", "1"], "--memory: must be between 16M and 1T"),
+    (["run", "--stdout-limit", "2G", "-c", "1"], "--stdout-limit: must be between 0 and 1G"),
+    (["batch", "--pool", "99", "/dev/null"], "--pool: must be between 0 and 64"),
+    (["run", "--audit-required", "-c", "1"],
+     "--audit-required: there is no audit to be required"),
+    (["run", "--policy", "off", "--block-import", "x", "-c", "1"],
+     "--block-import: has no meaning under policy 'off'"),
     (["run", "--env", "=1", "-c", "1"], "--env: '=1' has no name before the '='"),
     (["run", "--env", "NO_SUCH", "-c", "1"], "--env: 'NO_SUCH' is not set in the environment"),
     (["run", "--config", "nope.json", "-c", "1"],
@@ -68,7 +81,8 @@ def test_input_that_is_not_json(binding):
 @pytest.mark.parametrize("name", ["1x", "a b", "class", "a-b"])
 def test_input_that_is_not_a_name(name):
     done = glovebox("run", "--json", "--input", f"{name}=1", "-c", "1")
-    assert done.returncode in (2, 125) and name in done.stdout + done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"--input: '{name}' cannot be the name of a variable" in done.stderr
 
 
 @pytest.mark.parametrize("text, words", [
@@ -80,6 +94,27 @@ def test_configuration_that_cannot_be_followed(tmp_path, text, words):
     (tmp_path / "glovebox.json").write_text(text)
     done = glovebox("run", "-c", "1", cwd=tmp_path)
     assert done.returncode == 2 and words in done.stderr and done.stderr.startswith("glovebox: ")
+
+
+@pytest.mark.parametrize("keys, words", [
+    ('{"timeuot": 1}', "timeuot: unknown key in the configuration (did you mean 'timeout'?)"),
+    ('{"memory": 1}', "memory: must be between 16M and 1T"),
+    ('{"frobnicate": 1}', "frobnicate: unknown key in the configuration"),
+])
+def test_a_wrong_key_is_named_with_its_file(tmp_path, keys, words):
+    home, here = tmp_path / "home", tmp_path / "here"
+    home.joinpath("glovebox").mkdir(parents=True)
+    here.mkdir()
+    def first_line(*options):
+        done = glovebox("run", *options, "-c", "1", cwd=here, env={"XDG_CONFIG_HOME": str(home)})
+        assert (done.returncode, done.stdout) == (2, "")
+        return done.stderr.splitlines()[0]
+    (here / "other.json").write_text(keys)
+    assert first_line("--config", "other.json") == f"glovebox: other.json: {words}"
+    (home / "glovebox/config.json").write_text(keys)
+    assert first_line() == f"glovebox: {home}/glovebox/config.json: {words}"
+    (here / "glovebox.json").write_text(keys)
+    assert first_line() == f"glovebox: ./glovebox.json: {words}"
 
 
 def test_configuration_is_found_and_the_command_line_wins(tmp_path):
@@ -105,6 +140,8 @@ def test_interpreter_that_will_not_do(python):
     assert (result["status"], result["exit_code"]) == ("failed", 125)
     assert set(result) >= RESULT_KEYS and result["error"]["type"] == "no_interpreter"
     assert python in result["error"]["message"]
+    if python == "/bin/true":
+        assert "did not start as a Python interpreter" in result["error"]["message"]
     if python in old_interpreters():
         assert "3.9" in result["error"]["message"] + (result["error"]["hint"] or "")
     plain = glovebox("run", "--python", python, "-c", "1")
@@ -130,6 +167,36 @@ def test_code_that_is_not_utf8(tmp_path, raw):
     assert result["status"] in ("failed", "rejected")
     text = (result["error"] or result["findings"][0])["message"]
     assert "UTF-8" in text or "utf-8" in text
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("raw, line, words, help", [
+    (b"\x7fELF\x02\x01\x01\0\xff\xfe", None, "a binary file and not Python source", "source"),
+    (b"PK\3\4\0\0\xff\xfe", None, "a binary file and not Python source", "source"),
+    (b"a = 1\nb = '\0'\n", 2, "the code has a NUL byte in it", r"write \0 for it"),
+    (b"a = 1\n\n# \xff\n", 3, "the code is not UTF-8: byte 9 is", "save the file as UTF-8"),
+], ids=["elf", "zip", "nul", "latin-1"])
+def test_what_is_no_text(tmp_path, command, raw, line, words, help):
+    file = tmp_path / "p.py"
+    file.write_bytes(raw)
+    done = glovebox(command, file)
+    assert done.returncode == 126
+    told = (done.stdout + done.stderr).splitlines()
+    assert told[0].startswith(f"{file}:{line}: error: " if line else f"{file}: error: ")
+    assert words in told[0] and "    " not in told
+    assert any(text.startswith("help: ") and help in text for text in told)
+
+
+def test_results_of_what_could_not_be_read_have_the_same_shape(tmp_path):
+    done = glovebox("check", "--json", tmp_path / "none.py")
+    result = json.loads(done.stdout)
+    assert set(result) >= RESULT_KEYS and done.returncode == 125
+    assert (result["isolation"], result["policy"]) == (None, None)
+    done = glovebox("batch", "-", input=b"\xff\n" + b"x" * (9 << 20) + b"\n", text=False)
+    for line in done.stdout.splitlines():
+        result = json.loads(line)
+        assert set(result) >= RESULT_KEYS and result["status"] == "failed"
+        assert result["isolation"] is None
 
 
 @pytest.mark.parametrize("code", ["", "\n", "   ", "# nothing", "\n\n# nothing\n"])

@@ -69,8 +69,23 @@ def test_lists(options, code, names):
 
 def test_lists_that_nobody_would_look_at_are_refused():
     done = glovebox("run", "--policy", "off", "--block-import", "socket", "-c", "1")
-    assert done.returncode == 125
-    assert "block_import: has no meaning under policy 'off'" in done.stderr and "hint" in done.stderr
+    assert done.returncode == 2
+    assert "--block-import: has no meaning under policy 'off'" in done.stderr
+    assert "hint" in done.stderr
+    assert one({"code": "1", "block_import": ["socket"]}, "--policy", "off")["status"] == "failed"
+
+
+@pytest.mark.parametrize("options, is_told", [
+    (("--allow-import", "csv"), True), (("--allow-builtin", "open"), True),
+    (("--allow-os-attr", "getcwd", "--policy", "standard"), True),
+    (("--allow-import", "=,csv"), False), (("--allow-import", "csv", "--policy", "strict"), False),
+    (("--block-import", "csv"), False), (("--allow-import", "csv", "--json"), False),
+    (("--allow-import", "csv", "--isolation", "process", "--acknowledge-unsafe"), False),
+])
+def test_a_list_that_changes_nothing_is_told(options, is_told):
+    done = glovebox("run", *options, "-c", "1")
+    assert done.returncode == 0
+    assert (f"note: {options[0]} changes nothing" in done.stderr) == is_told
 
 
 # ---- the configuration file ----
@@ -104,7 +119,8 @@ def test_the_command_line_adds_to_the_file_and_may_empty_it(configured):
 
 @pytest.mark.parametrize("keys, message", [
     ({"allow_import": "csv"}, "allow_import: must be a list of names"),
-    ({"allow_imports": []}, "unknown key 'allow_imports'"),
+    ({"allow_imports": []}, "allow_imports: unknown key"),
+    ({"policy": "off", "block_import": ["x"]}, "block_import: has no meaning"),
     ({"patterns": "yes"}, "patterns: must be one of off, warn, block"),
     ({"approve": "no"}, "approve: must be one of never, ask, always"),
     ({"review": 1}, "review: must be a string"),

@@ -49,6 +49,20 @@ def test_everything_else_does_not(server, answer, verdict, why):
     assert result["review"]["verdict"] == verdict
 
 
+@pytest.mark.parametrize("answer, verdict, tokens", [
+    ("good", "secure", 120), ("insecure", "insecure", 120), ("404", "failed", None),
+])
+def test_the_audit_has_the_review(server, tmp_path, answer, verdict, tokens):
+    audit = tmp_path / "audit.jsonl"
+    result = reviewed(server, answer, "print('ran')", "--audit", audit)
+    [event] = [e for e in map(json.loads, audit.read_text().splitlines())
+               if e["event"] == "reviewed"]
+    assert (event["verdict"], event["model"]) == (verdict, result["review"]["model"])
+    assert event["attempts"] == 1 and event["ms"] > 0 and event["reason"]
+    assert event.get("tokens", {}).get("total") == tokens
+    assert None not in event.values() and "error" not in event
+
+
 def test_nothing_of_it_runs_meanwhile(server, tmp_path):
     tmp_path.chmod(0o777)
     mark = tmp_path / "mark"
@@ -57,10 +71,34 @@ def test_nothing_of_it_runs_meanwhile(server, tmp_path):
     assert result["status"] == "rejected" and not mark.exists()
 
 
+@pytest.mark.parametrize("url, say", [
+    ("foo", "review: not a URL"), ("ftp://x", "neither https nor http"), ("https://", "not a URL"),
+    ("", "--review: must not be empty"), ("https://me:pw@host/v1", "password"),
+])
+def test_a_reviewer_that_cannot_be_one_is_a_mistake_of_the_operators(url, say):
+    """And not the program's: the command line is wrong, nothing is rejected."""
+    done = glovebox("run", "--review", url, "-c", "print('ran')")
+    assert (done.returncode, done.stdout) == (2, "") and say in done.stderr
+    done = glovebox("batch", "--review", url, "-", input='{"code": "1"}\n')
+    assert (done.returncode, done.stdout) == (2, "") and say in done.stderr
+
+
+@pytest.mark.parametrize("key, url, say", [
+    ("a b", "https://host/v1", "GLOVEBOX_REVIEW_KEY"), ("k", "http://host/v1", "unencrypted"),
+])
+def test_a_key_that_cannot_be_one(key, url, say):
+    result = run_json("1", "--review", url, env={"GLOVEBOX_REVIEW_KEY": key})
+    assert (result["status"], result["exit_code"]) == ("failed", 2)
+    assert say in result["error"]["message"] + result["error"]["hint"]
+
+
 def test_nobody_there():
     result = run_json("print('ran')", "--review", "http://127.0.0.1:1/v1", timeout=60)
     assert (result["status"], result["stdout"]) == ("rejected", "")
-    assert result["findings"][0]["rule"] == "review"
+    [finding] = result["findings"]
+    assert finding["rule"] == "review" and "operator" in finding["remedy"]
+    assert finding["message"].startswith("the review failed: ")
+    assert finding["message"].endswith("; the program was not judged")
 
 
 def test_only_the_code_is_sent(server, tmp_path):

@@ -267,7 +267,7 @@ def test_plain_mode_passes_bytes_through():
 
 @pytest.mark.parametrize("code, line", [("x = (", 1), ("a = 1\nb = = 2\n", 2), ("def f():\nx", 2),
                                         ("return 5", 1), ("x = 1\n  y = 2", 2), ("f'{'", 1),
-                                        ("yield 1", 1), ("'\x00'", None)])
+                                        ("yield 1", 1), ("x = 1\n'\x00'", 2)])
 def test_what_does_not_parse_is_rejected(tmp_path, code, line):
     file = tmp_path / "p.py"
     file.write_text(code)
@@ -275,7 +275,7 @@ def test_what_does_not_parse_is_rejected(tmp_path, code, line):
     assert (result["status"], result["exit_code"]) == ("rejected", 126)
     finding, = result["findings"]
     assert (finding["rule"], finding["severity"]) == ("syntax", "error") and finding["message"]
-    assert line is None or finding["line"] == line
+    assert finding["line"] == line and finding["remedy"] and finding.get("source") != ""
     plain = glovebox("run", file)
     assert (plain.returncode, plain.stdout) == (126, "") and finding["message"] in plain.stderr
 

@@ -11,7 +11,7 @@
 
 #include "base/own.h"
 #include "cli/options.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #define MAX_WORDS 12
 

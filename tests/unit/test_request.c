@@ -227,6 +227,7 @@ static void test_base64(void **state)
         { "{'code_base64': 'Yf8='}", "", 1 },
         { "{'code_base64': '7aCA'}", "", 0 }, /* a surrogate */
         { "{'code_base64': 'YWLDvMM='}", "", 4 },
+        { "{'code_base64': 'YQoACg=='}", "a\n", 2 }, /* a NUL */
     };
     struct request r;
 
@@ -388,8 +389,15 @@ static void test_configurations(void **state)
         { "[]", "the configuration is not a JSON object: " },
         { "{", "the configuration is not a JSON object: " },
         { "{'pool': 1, 'pool': 2}", "the configuration is not a JSON object: duplicate" },
-        { "{'nonsense': 1}", "unknown key 'nonsense' in the configuration" },
-        { "{'limits': {}}", "unknown key 'limits' in the configuration" },
+        { "{'nonsense': 1}", "nonsense: unknown key in the configuration" },
+        { "{'limits': {}}", "limits: unknown key in the configuration" },
+        { "{'timeuot': 1}", "timeuot: unknown key in the configuration (did you mean 'timeout'?)" },
+        { "{'block_imports': []}",
+          "block_imports: unknown key in the configuration (did you mean 'block_import'?)" },
+        { "{'review_keys': ''}",
+          "review_keys: unknown key in the configuration (did you mean 'review_key'?)" },
+        { "{'policy': 'off', 'block_import': ['x']}",
+          "block_import: has no meaning under policy 'off'" },
         { "{'pool': 65}", "pool: must be between 0 and 64" },
         { "{'pool': -1}", "pool: must be between 0 and 64" },
         { "{'pool': 1.5}", "pool: must be between 0 and 64" },
@@ -400,7 +408,7 @@ static void test_configurations(void **state)
         { "{'preload': 'json'}", "preload: must be a list of strings" },
         { "{'preload': [1]}", "preload: must be a list of strings" },
         { "{'allow_request': [null]}", "allow_request: must be a list of strings" },
-        { "{'python': ''}", "python: must be a string" },
+        { "{'python': ''}", "python: must not be empty" },
         { "{'extension_dir': 1}", "extension_dir: must be a string" },
         { "{'timeout': 0}", "timeout: must be between " },
     };
