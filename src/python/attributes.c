@@ -173,28 +173,19 @@ static void check_unbound_format(struct checker *c, uint32_t attribute)
 /* The first parameter of a plain method, in a class that has its own format(). */
 static bool is_self(const struct checker *c, const struct node *name, uint32_t attribute)
 {
-    const struct binding *b = binding_of(&c->s, name);
-    const struct node *method, *args, *first;
-    uint32_t class;
+    const struct node *method = method_of_self(c, name);
 
-    if (name->kind != K_Name || !b || b->bind != BIND_PARAMETER || b->times != 1)
-        return false;
-    class = c->t.scopes[b->scope].parent;
-    method = &c->t.nodes[c->t.scopes[b->scope].node];
-    args = tree_child(&c->t, method, F_args);
-    first = args ? tree_child(&c->t, args, F_posonlyargs) : NULL;
-    if (args && !first)
-        first = tree_child(&c->t, args, F_args);
-    return first && first->name == name->name && method->kind == K_FunctionDef &&
-           !tree_child(&c->t, method, F_decorator_list) && c->t.scopes[class].kind == SCOPE_CLASS &&
-           scope_find(&c->s, class, attribute);
+    return method && !tree_child(&c->t, method, F_decorator_list) &&
+           scope_find(&c->s, method->scope, attribute);
 }
 
 /* A function of a module, or the method of a class that has its own. */
-static bool has_own_format(const struct checker *c, uint32_t value, uint32_t name)
+static bool has_own_format(const struct checker *c, uint32_t base, uint32_t name)
 {
-    uint32_t what = hold_what(value);
+    uint32_t value = hold_one(&c->h, base), what = hold_what(value);
 
+    if (!is_plain_object(c, base))
+        return false;
     if (hold_kind(value) == HOLD_PATH)
         return c->h.paths[what].is_module;
     return (hold_kind(value) == HOLD_INSTANCE || hold_kind(value) == HOLD_CLASS) &&
@@ -208,7 +199,7 @@ void check_format(struct checker *c, uint32_t attribute)
 
     if (hold_kind(value) == HOLD_PATH && path_special(&c->h, hold_what(value)) == SPECIAL_STR) {
         check_unbound_format(c, attribute);
-    } else if (has_own_format(c, value, node->name)) {
+    } else if (has_own_format(c, node->first, node->name)) {
         return;
     } else if (holds_only_text(c, node->first)) {
         while (hold_next(&c->h, node->first, &at, &value))
@@ -220,14 +211,16 @@ void check_format(struct checker *c, uint32_t attribute)
 
 /* ---- attribute nodes ---- */
 
-/* Inside a method of that name, the name that the interpreter passed it. */
+/* Inside a method of that name, the name that the interpreter passed it: nobody else calls it, as
+ * it cannot be had by its name, unless a metaclass takes it from the class's namespace. */
 static bool is_passed_name(const struct checker *c, const struct node *name, uint32_t method_name)
 {
     const struct binding *b = name->kind == K_Name ? binding_of(&c->s, name) : NULL;
     const struct node *method = b ? &c->t.nodes[c->t.scopes[b->scope].node] : NULL;
 
     return method && b->bind == BIND_PARAMETER && b->times == 1 && method->kind == K_FunctionDef &&
-           method->name == method_name;
+           method->name == method_name && c->t.scopes[method->scope].kind == SCOPE_CLASS &&
+           !tree_child(&c->t, method, F_decorator_list) && !c->makes_classes;
 }
 
 static bool may_be_set(struct checker *c, uint32_t text)
@@ -268,6 +261,8 @@ void check_attribute(struct checker *c, uint32_t attribute)
         finding_add(&c->f, rule, attribute, SUBJECT_NAME, node->name, true);
         return;
     }
+    if (node->name == c->class_name)
+        check_class_attribute(c, attribute);
     if (is_store || !(words(c, node->name) & WORD_TOLD))
         return;
     text = name_text(&c->t, node->name);

@@ -25,8 +25,7 @@ static const struct rule match_args = { "match-args",
 
 /* ---- sure names ---- */
 
-/* Nothing else than what it is known to hold can be bound to it. */
-static bool is_sure(const struct checker *c, const struct node *node)
+bool is_sure(const struct checker *c, const struct node *node)
 {
     for (int i = 0; i < LOOK_MAX; i++) {
         const struct binding *b = binding_of(&c->s, node);
@@ -170,6 +169,19 @@ bool class_is_plain(const struct checker *c, uint32_t expression)
     return n == 0 || statement_is_plain(c, todo[0]);
 }
 
+bool is_plain_object(const struct checker *c, uint32_t expression)
+{
+    const struct node *node = &c->t.nodes[expression];
+    uint32_t value = hold_one(&c->h, expression), class = hold_what(value);
+
+    if (!is_sure(c, node->kind == K_Call ? &c->t.nodes[node->first] : node))
+        return false;
+    if (hold_kind(value) != HOLD_INSTANCE && hold_kind(value) != HOLD_CLASS)
+        return hold_kind(value) == HOLD_PATH;
+    return !defines(c, "__new__") && has_known_decorators(c, &c->t.nodes[class], 0) &&
+           statement_is_plain(c, class);
+}
+
 bool decorates_plain_class(const struct checker *c, uint32_t load)
 {
     const struct node *node = &c->t.nodes[load], *parent = node_parent(&c->t, node);
@@ -194,7 +206,8 @@ void check_class_pattern(struct checker *c, uint32_t pattern)
         const struct node *attribute = &c->t.nodes[i];
         if (attribute->role != F_kwd_attrs)
             continue;
-        if (words(c, attribute->name) & WORD_DUNDER || attribute_refusal(c, attribute->name, false))
+        if (words(c, attribute->name) & (WORD_DUNDER | WORD_TOLD) ||
+            attribute_refusal(c, attribute->name, false))
             finding_add(&c->f, &pattern_attribute, pattern, SUBJECT_NAME, attribute->name, true);
     }
     if (class && tree_child(&c->t, node, F_patterns) &&
@@ -278,10 +291,9 @@ static bool has_named_types(const struct checker *c, const struct node *function
 void check_register(struct checker *c, uint32_t attribute)
 {
     const struct node *node = &c->t.nodes[attribute], *parent = node_parent(&c->t, node);
-    enum hold base = hold_kind(hold_one(&c->h, node->first));
     bool is_fine = false;
 
-    if (base == HOLD_PATH || base == HOLD_CLASS || base == HOLD_INSTANCE)
+    if (is_plain_object(c, node->first))
         return; /* somebody else's register() */
     if (node->role == F_decorator_list &&
         (parent->kind == K_FunctionDef || parent->kind == K_AsyncFunctionDef))

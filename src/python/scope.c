@@ -93,6 +93,7 @@ static bool is_straight(const struct tree *t, const struct node *statement)
     return statement->role == F_body && (parent->kind == K_Module || parent->kind == K_ClassDef);
 }
 
+/* The statement that has bound the name once it is through. */
 static const struct node *statement_of(const struct tree *t, const struct node *node)
 {
     switch (node->kind) {
@@ -103,6 +104,9 @@ static const struct node *statement_of(const struct tree *t, const struct node *
     case K_alias:
         return node_parent(t, node);
     case K_Name:
+        while (node_parent(t, node)->kind == K_Tuple || node_parent(t, node)->kind == K_List ||
+               node_parent(t, node)->kind == K_Starred)
+            node = node_parent(t, node);
         if (node->role == F_targets ||
             (node->role == F_target && node_parent(t, node)->kind == K_AnnAssign))
             return node_parent(t, node);
@@ -193,7 +197,7 @@ static int collect(struct scopes *s, struct tree *t, const struct node *node)
     case K_arg:
         return bind_node(s, node, node->name, BIND_PARAMETER);
     case K_ExceptHandler: /* the name is deleted at the handler's end */
-        return node->name ? bind_node(s, node, node->name, BIND_OTHER | BIND_DELETED) : 0;
+        return node->name ? bind_node(s, node, node->name, BIND_CAUGHT | BIND_DELETED) : 0;
     case K_MatchAs:
     case K_MatchStar:
     case K_MatchMapping:

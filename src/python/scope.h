@@ -12,15 +12,17 @@ enum bind {
     BIND_GLOBAL = 1u << 6,   /* `global` here: the module's is meant */
     BIND_NONLOCAL = 1u << 7, /* `nonlocal` here: an outer function's is meant */
     BIND_STAR = 1u << 8,     /* came with `import *` */
+    BIND_CAUGHT = 1u << 9,   /* by an except clause */
 };
 
 struct binding {
     uint32_t scope, name;
-    uint32_t bind;  /* enum bind, all that ever bind it */
-    uint32_t node;  /* the last class or function that was bound to it */
-    uint32_t times; /* how many places bind it */
-    uint32_t holds; /* head of its list in hold.c, 0 when empty */
-    uint32_t held;  /* length of that list */
+    uint32_t bind;       /* enum bind, all that ever bind it */
+    uint32_t node;       /* the last class or function that was bound to it */
+    uint32_t times;      /* how many places bind it */
+    uint32_t holds;      /* head of its list in hold.c, 0 when empty */
+    uint32_t held;       /* length of that list */
+    uint32_t held_paths; /* of these, things of modules */
     /* The first statement straight in its scope's body that binds it, plus one; 0 when there is
      * none: once that has run, the name is there. */
     uint32_t statement;

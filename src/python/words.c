@@ -112,7 +112,7 @@ static const struct group {
       "_connect_sock _sock_connect _sock_recv _sock_sendall _sock_accept _accept_connection "
       "_accept_connection2 _start_serving _getaddrinfo_debug _ensure_resolved _add_reader "
       "_add_writer _child_watcher_callback _signal_handlers" },
-    { WORD_ROAD_TYPING, "_evaluate evaluate" },
+    { WORD_ROAD_TYPING, "_evaluate evaluate _inst" },
     { WORD_ROAD_ERROR, "obj" },
     { WORD_ROAD_FIELD, "_field_type" },
     { WORD_ROAD_VIEW, "_mapping _data" },
@@ -171,4 +171,17 @@ uint32_t words_of(const char *text, size_t len)
     else if (len > 0 && text[0] == '_')
         words |= WORD_PRIVATE;
     return words;
+}
+
+bool list_has(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        if (n == len && memcmp(at, word, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
 }

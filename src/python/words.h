@@ -1,5 +1,6 @@
 #pragma once
 /* Identifiers that mean something to the checker, each looked up once a check. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,3 +38,6 @@ void words_prepare(void);
 
 /* What is known of an identifier. */
 uint32_t words_of(const char *text, size_t len);
+
+/* Is the word in a list that blanks separate? */
+bool list_has(const char *list, const char *word);
