@@ -15,7 +15,9 @@ struct checker {
     } * judged;                     /* by path */
     uint32_t path_n;                /* of those */
     uint8_t *own;                   /* by name: the program gives some object such an attribute */
-    uint32_t own_n;
+    uint8_t
+        *loose; /* by name: it may be read from a class rather than an object; see attributes.c */
+    uint32_t own_n;      /* of both */
     uint32_t class_name; /* "__class__", 0 when it does not occur */
     bool has_asyncio, has_pathlib, has_typing, has_dataclasses; /* objects of theirs may be about */
     bool has_dispatch, has_get_args, has_environ;

@@ -514,6 +514,20 @@ static struct binding *bound_by(const struct holds *h, const struct node *node)
     return scope_find(h->s, scope, node->name);
 }
 
+/* What is the one expression that a name is bound to, and how often is it a text? */
+static void note_sources(struct holds *h)
+{
+    for (uint32_t i = 0; i < h->flow_n; i++) {
+        struct binding *b = bound_by(h, &h->t->nodes[h->flows[i].name]);
+        uint32_t from = h->flows[i].from;
+
+        if (!b)
+            continue;
+        b->source = from & FLOW_ELEMENT || b->times != 1 ? 0 : from;
+        b->texts += !(from & FLOW_ELEMENT) && is_text(&h->t->nodes[from]);
+    }
+}
+
 /* Returns whether any name holds more than before. The names that one literal is spread over come
  * one after the other: it is looked at once for all of them. */
 static bool run_flows(struct holds *h)
@@ -696,6 +710,7 @@ int holds_init(struct holds *h, struct tree *t, struct scopes *s, const struct r
     }
     if (seed(h) < 0 || collect_flows(h) < 0)
         return -1;
+    note_sources(h);
     for (int round = 0; round < ROUNDS_MAX; round++) {
         h->many_n = 0;
         for (uint32_t i = h->work_n; i-- > 0;)

@@ -57,7 +57,7 @@ bool is_builtin_call(const struct checker *c, const struct node *call, const cha
     const struct node *callee = &c->t.nodes[call->first];
     uint32_t path = call->kind == K_Call ? hold_path(&c->h, call->first) : 0;
 
-    return path && callee->kind == K_Name && !callee->binding && c->h.paths[path].is_builtin &&
+    return path && callee->kind == K_Name && is_sure(c, callee) && c->h.paths[path].is_builtin &&
            list_has(names, name_text(&c->t, c->h.paths[path].name));
 }
 

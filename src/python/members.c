@@ -88,6 +88,7 @@ static const struct table {
     { "pickle", "load loads Unpickler", &evaluates_text },
     { "string", "Formatter", &evaluates_text },
     { "uuid", "uuid1 getnode main", &process_or_socket },
+    { "uuid", "Enum", &module_attribute },
     { "platform", "popen", &process_or_socket },
     { "webbrowser", "open open_new open_new_tab get register Chrome", &process_or_socket },
 };

@@ -223,11 +223,19 @@ static bool is_in_body(const struct tree *t, const struct node *function, uint32
     return scope != 0;
 }
 
+bool scope_is_plain(const struct tree *t, uint32_t scope)
+{
+    const struct node *class = &t->nodes[t->scopes[scope].node];
+
+    return t->scopes[scope].kind != SCOPE_CLASS ||
+           (!tree_child(t, class, F_bases) && !tree_child(t, class, F_keywords));
+}
+
 static bool is_certain(const struct tree *t, const struct binding *b, const struct node *node)
 {
     const struct node *statement;
 
-    if (!b || b->statement == 0 || b->bind & BIND_DELETED)
+    if (!b || b->statement == 0 || b->bind & BIND_DELETED || !scope_is_plain(t, b->scope))
         return false;
     statement = &t->nodes[b->statement - 1];
     return is_before(t, statement, node) || is_in_body(t, statement, node->scope);

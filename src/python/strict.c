@@ -184,7 +184,8 @@ static bool only_looks(const struct checker *c, const struct node *call)
 {
     return is_builtin_call(c, call,
                            "dict len sorted list set tuple str repr bool print any all iter map "
-                           "filter zip enumerate frozenset min max");
+                           "filter zip enumerate frozenset") ||
+           (tree_count(&c->t, call, F_args) == 1 && is_builtin_call(c, call, "min max"));
 }
 
 /* Every target is a name that is followed: not an attribute, an item, or a name of a class. */
@@ -399,9 +400,8 @@ static bool check_member(struct checker *c, uint32_t i)
         if (hold_kind(value) != HOLD_PATH)
             continue;
         const struct path *p = &c->h.paths[path];
-        const struct path *parent = &c->h.paths[p->parent];
 
-        if (parent->is_module && node->mark != K_Load) {
+        if (node->mark != K_Load && !p->is_builtin) {
             report_path(c, &module_change, i, path);
             is_told = true;
         } else if (c->judged[path].refusal && is_allowed_root(c, p)) {

@@ -33,6 +33,11 @@ enum word {
     WORD_STANDARD = 1u << 18,     /* a module of the standard library */
 };
 
+/* All that lead from an object of the library's to more. */
+#define WORDS_ROAD                                                                \
+    (WORD_ROAD_PATHLIB | WORD_ROAD_ASYNCIO | WORD_ROAD_TYPING | WORD_ROAD_ERROR | \
+     WORD_ROAD_FIELD | WORD_ROAD_VIEW)
+
 /* Once a process. */
 void words_prepare(void);
 
