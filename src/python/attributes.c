@@ -1,13 +1,10 @@
 /* Attributes by their names, whatever object they are read from; and the texts that read
  * attributes too: templates of str.format. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/own.h"
 #include "python/checker.h"
-
-#define WORDS_ROAD                                                                \
-    (WORD_ROAD_PATHLIB | WORD_ROAD_ASYNCIO | WORD_ROAD_TYPING | WORD_ROAD_ERROR | \
-     WORD_ROAD_FIELD | WORD_ROAD_VIEW)
 
 static const struct rule dunder_attribute = {
     "dunder-attribute", "the attribute {} reaches into the interpreter",
@@ -146,16 +143,24 @@ static bool holds_only_text(const struct checker *c, uint32_t node)
 {
     const struct node *name = &c->t.nodes[node];
     const struct binding *b = binding_of(&c->s, name);
-    uint32_t at = 0, value, n = 0;
+    uint32_t at = 0, value;
 
-    if (name->kind != K_Name || !b || name->outer || name->is_free)
+    if (name->kind != K_Name || !b || name->outer || name->is_free || b->bind != BIND_OTHER ||
+        b->texts != b->times || !scope_is_plain(&c->t, name->scope) ||
+        !scope_is_plain(&c->t, b->scope))
         return false;
-    while (hold_next(&c->h, node, &at, &value)) {
+    while (hold_next(&c->h, node, &at, &value))
         if (hold_kind(value) != HOLD_TEXT)
             return false;
-        n++;
-    }
-    return n > 0 && n == b->times && b->bind == BIND_OTHER;
+    return true;
+}
+
+/* The class's method of that name is what an object of it has. */
+static bool has_method(const struct checker *c, uint32_t scope, uint32_t name)
+{
+    const struct binding *b = scope_find(&c->s, scope, name);
+
+    return b && b->bind == BIND_FUNCTION && b->times == 1 && b->statement != 0;
 }
 
 /* str.format itself: its template is the first argument. */
@@ -170,35 +175,68 @@ static void check_unbound_format(struct checker *c, uint32_t attribute)
         finding_add(&c->f, &format_built, attribute, SUBJECT_NAME, node->name, true);
 }
 
-/* The first parameter of a plain method, in a class that has its own format(). */
-static bool is_self(const struct checker *c, const struct node *name, uint32_t attribute)
+/* Is this attribute read from a class, for all that is known, or from its namespace? */
+static bool is_read_loosely(const struct checker *c, const struct node *node)
 {
-    const struct binding *b = binding_of(&c->s, name);
-    const struct node *method, *args, *first;
-    uint32_t class;
+    if (node->kind == K_Name)
+        return node->mark == K_Load && c->t.scopes[node->scope].kind == SCOPE_CLASS;
+    return node->kind == K_Attribute && !method_of_self(c, &c->t.nodes[node->first]) &&
+           (hold_kind(hold_one(&c->h, node->first)) != HOLD_INSTANCE ||
+            !is_plain_object(c, node->first));
+}
 
-    if (name->kind != K_Name || !b || b->bind != BIND_PARAMETER || b->times != 1)
-        return false;
-    class = c->t.scopes[b->scope].parent;
-    method = &c->t.nodes[c->t.scopes[b->scope].node];
-    args = tree_child(&c->t, method, F_args);
-    first = args ? tree_child(&c->t, args, F_posonlyargs) : NULL;
-    if (args && !first)
-        first = tree_child(&c->t, args, F_args);
-    return first && first->name == name->name && method->kind == K_FunctionDef &&
-           !tree_child(&c->t, method, F_decorator_list) && c->t.scopes[class].kind == SCOPE_CLASS &&
-           scope_find(&c->s, class, attribute);
+/* Where a class has several bases, or was not written as one, any may have another's methods. */
+static int collect_loose(struct checker *c)
+{
+    bool is_any = makes_classes(c) || c->rules.has_earlier;
+
+    c->loose = calloc(c->own_n, 1);
+    if (!c->loose) {
+        PyErr_NoMemory();
+        c->f.is_broken = true;
+        return -1;
+    }
+    for (uint32_t i = 0; i < c->t.n; i++) {
+        const struct node *node = &c->t.nodes[i];
+
+        if (is_read_loosely(c, node))
+            c->loose[node->name] = 1;
+        is_any |= node->kind == K_ClassDef && tree_count(&c->t, node, F_bases) > 1;
+    }
+    if (is_any)
+        memset(c->loose, 1, c->own_n);
+    return 0;
+}
+
+/* A method that may be read from its class gets anything for its first parameter:
+ * C.show("{0.__class__}", x). */
+static bool is_loose(struct checker *c, uint32_t name)
+{
+    if (!c->loose && collect_loose(c) < 0)
+        return true;
+    return name >= c->own_n || c->loose[name];
+}
+
+/* The first parameter of a plain method, in a class that has its own format(). */
+static bool is_self(struct checker *c, const struct node *name, uint32_t attribute)
+{
+    const struct node *method = method_of_self(c, name);
+
+    return method && !tree_child(&c->t, method, F_decorator_list) &&
+           has_method(c, method->scope, attribute) && !is_loose(c, method->name);
 }
 
 /* A function of a module, or the method of a class that has its own. */
-static bool has_own_format(const struct checker *c, uint32_t value, uint32_t name)
+static bool has_own_format(const struct checker *c, uint32_t base, uint32_t name)
 {
-    uint32_t what = hold_what(value);
+    uint32_t value = hold_one(&c->h, base), what = hold_what(value);
 
+    if (!is_plain_object(c, base))
+        return false;
     if (hold_kind(value) == HOLD_PATH)
         return c->h.paths[what].is_module;
     return (hold_kind(value) == HOLD_INSTANCE || hold_kind(value) == HOLD_CLASS) &&
-           scope_find(&c->s, c->t.nodes[what].own, name);
+           has_method(c, c->t.nodes[what].own, name);
 }
 
 void check_format(struct checker *c, uint32_t attribute)
@@ -208,7 +246,7 @@ void check_format(struct checker *c, uint32_t attribute)
 
     if (hold_kind(value) == HOLD_PATH && path_special(&c->h, hold_what(value)) == SPECIAL_STR) {
         check_unbound_format(c, attribute);
-    } else if (has_own_format(c, value, node->name)) {
+    } else if (has_own_format(c, node->first, node->name)) {
         return;
     } else if (holds_only_text(c, node->first)) {
         while (hold_next(&c->h, node->first, &at, &value))
@@ -220,14 +258,16 @@ void check_format(struct checker *c, uint32_t attribute)
 
 /* ---- attribute nodes ---- */
 
-/* Inside a method of that name, the name that the interpreter passed it. */
+/* Inside a method of that name, the name that the interpreter passed it: nobody else calls it, as
+ * it cannot be had by its name, unless a metaclass takes it from the class's namespace. */
 static bool is_passed_name(const struct checker *c, const struct node *name, uint32_t method_name)
 {
     const struct binding *b = name->kind == K_Name ? binding_of(&c->s, name) : NULL;
     const struct node *method = b ? &c->t.nodes[c->t.scopes[b->scope].node] : NULL;
 
     return method && b->bind == BIND_PARAMETER && b->times == 1 && method->kind == K_FunctionDef &&
-           method->name == method_name;
+           method->name == method_name && c->t.scopes[method->scope].kind == SCOPE_CLASS &&
+           !tree_child(&c->t, method, F_decorator_list) && !c->makes_classes;
 }
 
 static bool may_be_set(struct checker *c, uint32_t text)
@@ -268,6 +308,8 @@ void check_attribute(struct checker *c, uint32_t attribute)
         finding_add(&c->f, rule, attribute, SUBJECT_NAME, node->name, true);
         return;
     }
+    if (node->name == c->class_name)
+        check_class_attribute(c, attribute);
     if (is_store || !(words(c, node->name) & WORD_TOLD))
         return;
     text = name_text(&c->t, node->name);

@@ -66,6 +66,7 @@ static void checker_done(struct checker *c)
     findings_done(&c->f);
     free(c->judged);
     free(c->own);
+    free(c->loose);
     holds_done(&c->h);
     scopes_done(&c->s);
     tree_done(&c->t);

@@ -2,6 +2,7 @@
  * that read attributes by name are allowed on those only. */
 #include <string.h>
 
+#include "base/own.h"
 #include "python/checker.h"
 
 enum {
@@ -25,18 +26,53 @@ static const struct rule match_args = { "match-args",
 
 /* ---- sure names ---- */
 
-/* Nothing else than what it is known to hold can be bound to it. */
-static bool is_sure(const struct checker *c, const struct node *node)
+/* What a name is bound to, when that decides what it is; NULL when the name itself tells, or nothing
+ * does (then *ret_is_sure says which). */
+static const struct node *source_of(const struct checker *c, const struct node *name,
+                                    bool *ret_is_sure)
+{
+    const struct binding *b = binding_of(&c->s, name);
+
+    *ret_is_sure = false;
+    if (!scope_is_plain(&c->t, name->scope))
+        return NULL;
+    if (!b) {
+        *ret_is_sure = name->is_free && hold_path(&c->h, node_index(&c->t, name)) != 0;
+        return NULL;
+    }
+    if (b->times != 1 || name->outer || !scope_is_plain(&c->t, b->scope))
+        return NULL;
+    *ret_is_sure = b->bind == BIND_IMPORT || b->bind == BIND_CLASS;
+    return b->bind == BIND_OTHER && b->source ? &c->t.nodes[b->source] : NULL;
+}
+
+/* A member of a module: nobody can have changed it, as with those of classes. */
+static bool is_member_of_module(const struct checker *c, const struct node *attribute)
+{
+    uint32_t value = hold_one(&c->h, node_index(&c->t, attribute));
+
+    return hold_kind(value) == HOLD_PATH &&
+           c->h.paths[c->h.paths[hold_what(value)].parent].is_module;
+}
+
+bool is_sure(const struct checker *c, const struct node *node)
 {
     for (int i = 0; i < LOOK_MAX; i++) {
-        const struct binding *b = binding_of(&c->s, node);
+        bool is_it = false;
 
         switch (node->kind) {
         case K_Name:
-            return b ? b->times == 1 && !node->outer && !(b->bind & BIND_PARAMETER)
-                     : node->is_free && hold_path(&c->h, node_index(&c->t, node)) != 0;
+            node = source_of(c, node, &is_it);
+            if (!node)
+                return is_it;
+            break;
         case K_Attribute:
+            if (!is_member_of_module(c, node))
+                return false;
+            node = &c->t.nodes[node->first];
+            break;
         case K_Subscript:
+        case K_Call: /* of a class, or of what makes one: its value says which */
             node = &c->t.nodes[node->first];
             break;
         default:
@@ -46,22 +82,23 @@ static bool is_sure(const struct checker *c, const struct node *node)
     return false;
 }
 
+/* One name, or several apart: `x y`, `x, y`. In ASCII, since there are more blanks beyond it. */
 static bool is_safe_text(const struct node *node)
 {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     PyObject *bytes = constant_bytes(node);
     bool is_safe = bytes && PyUnicode_Check(node->value);
     const char *at = bytes ? PyBytes_AsString(bytes) : "";
 
-    /* One name, or several apart: `x y`, `x, y`. */
     while (is_safe && *at) {
-        size_t len = strcspn(at, " ,\t\n");
+        size_t len = strspn(at, letters), gap = strspn(at + len, " ,\t\n");
         uint32_t w = words_of(at, len);
 
-        is_safe =
-            !(w & (WORD_INTERNAL | WORD_LOOP)) && !(w & WORD_DUNDER && !(w & WORD_DUNDER_READ));
-        at += len;
-        at += strspn(at, " ,\t\n");
+        is_safe = len + gap > 0 && !(w & (WORD_INTERNAL | WORD_LOOP | WORD_PRIVATE | WORD_DUNDER |
+                                          WORD_MODULE | WORDS_ROAD));
+        at += len + gap;
     }
+    is_safe = is_safe && at == PyBytes_AsString(bytes) + PyBytes_Size(bytes);
     Py_XDECREF(bytes);
     return is_safe;
 }
@@ -71,7 +108,8 @@ static bool is_literal_record(const struct checker *c, const struct node *call)
 {
     const struct node *fields = &c->t.nodes[call->first + 2];
 
-    if (tree_count(&c->t, call, F_args) < 2)
+    if (tree_count(&c->t, call, F_args) < 2 || c->t.nodes[call->first + 1].kind == K_Starred ||
+        !is_sure(c, &c->t.nodes[call->first]))
         return false;
     if (fields->kind == K_Constant)
         return is_safe_text(fields);
@@ -89,6 +127,25 @@ static bool is_literal_record(const struct checker *c, const struct node *call)
 
 /* ---- plain classes ---- */
 
+/* Decorators that give back the class. */
+static bool gives_class(const struct checker *c, const struct node *decorator)
+{
+    static const char *const known[][2] = { { "dataclasses", "dataclass" },
+                                            { "functools", "total_ordering" },
+                                            { "typing", "final runtime_checkable" },
+                                            { "enum", "unique" } };
+    uint32_t value = hold_one(&c->h, node_index(&c->t, decorator));
+    const struct path *p = &c->h.paths[hold_what(value)];
+
+    if (hold_kind(value) != HOLD_PATH || p->depth != 1 || !is_sure(c, decorator))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (strcmp(name_text(&c->t, c->h.paths[p->root].name), known[i][0]) == 0 &&
+            list_has(known[i][1], name_text(&c->t, p->name)))
+            return true;
+    return false;
+}
+
 /* A decorator of the program's own may return anything. Those above `from` do not count. */
 static bool has_known_decorators(const struct checker *c, const struct node *class, uint32_t from)
 {
@@ -99,7 +156,7 @@ static bool has_known_decorators(const struct checker *c, const struct node *cla
             continue;
         if (decorator->kind == K_Call)
             decorator = &c->t.nodes[decorator->first];
-        if (!is_sure(c, decorator) || hold_path(&c->h, node_index(&c->t, decorator)) == 0)
+        if (!gives_class(c, decorator))
             return false;
     }
     return true;
@@ -128,6 +185,8 @@ static bool is_plain_step(const struct checker *c, const struct node *node, uint
 {
     uint32_t value;
 
+    if (node->kind == K_Subscript && defines(c, "__class_getitem__"))
+        return false;
     while (node->kind == K_Subscript)
         node = &c->t.nodes[node->first];
     value = hold_one(&c->h, node_index(&c->t, node));
@@ -170,6 +229,19 @@ bool class_is_plain(const struct checker *c, uint32_t expression)
     return n == 0 || statement_is_plain(c, todo[0]);
 }
 
+bool is_plain_object(const struct checker *c, uint32_t expression)
+{
+    const struct node *node = &c->t.nodes[expression];
+    uint32_t value = hold_one(&c->h, expression), class = hold_what(value);
+
+    if (!is_sure(c, node->kind == K_Call ? &c->t.nodes[node->first] : node))
+        return false;
+    if (hold_kind(value) != HOLD_INSTANCE && hold_kind(value) != HOLD_CLASS)
+        return hold_kind(value) == HOLD_PATH;
+    return !defines(c, "__new__") && has_known_decorators(c, &c->t.nodes[class], 0) &&
+           statement_is_plain(c, class);
+}
+
 bool decorates_plain_class(const struct checker *c, uint32_t load)
 {
     const struct node *node = &c->t.nodes[load], *parent = node_parent(&c->t, node);
@@ -194,7 +266,8 @@ void check_class_pattern(struct checker *c, uint32_t pattern)
         const struct node *attribute = &c->t.nodes[i];
         if (attribute->role != F_kwd_attrs)
             continue;
-        if (words(c, attribute->name) & WORD_DUNDER || attribute_refusal(c, attribute->name, false))
+        if (words(c, attribute->name) & (WORD_DUNDER | WORD_TOLD) ||
+            attribute_refusal(c, attribute->name, false))
             finding_add(&c->f, &pattern_attribute, pattern, SUBJECT_NAME, attribute->name, true);
     }
     if (class && tree_child(&c->t, node, F_patterns) &&
@@ -245,8 +318,8 @@ static bool is_named_type(const struct checker *c, uint32_t annotation)
             if (!is_sure(c, node) || (kind != HOLD_PATH && kind != HOLD_CLASS) ||
                 (kind == HOLD_CLASS && !has_known_decorators(c, &c->t.nodes[hold_what(value)], 0)))
                 return false;
-        } else if (node->kind == K_Subscript || node->kind == K_Tuple ||
-                   (node->kind == K_BinOp && node->mark == K_BitOr)) {
+        } else if ((node->kind == K_Subscript && !defines(c, "__class_getitem__")) ||
+                   node->kind == K_Tuple || (node->kind == K_BinOp && node->mark == K_BitOr)) {
             if (n + node->count > LOOK_MAX)
                 return false;
             for (uint32_t i = 0; i < node->count; i++)
@@ -275,17 +348,25 @@ static bool has_named_types(const struct checker *c, const struct node *function
     return true;
 }
 
+/* Others below it may put another function in place of the one that is written here. */
+static bool is_last_decorator(const struct checker *c, const struct node *decorator)
+{
+    const struct node *parent = node_parent(&c->t, decorator);
+    uint32_t next = node_index(&c->t, decorator) + 1;
+
+    return next == parent->first + parent->count || c->t.nodes[next].role != F_decorator_list;
+}
+
 void check_register(struct checker *c, uint32_t attribute)
 {
     const struct node *node = &c->t.nodes[attribute], *parent = node_parent(&c->t, node);
-    enum hold base = hold_kind(hold_one(&c->h, node->first));
     bool is_fine = false;
 
-    if (base == HOLD_PATH || base == HOLD_CLASS || base == HOLD_INSTANCE)
+    if (is_plain_object(c, node->first))
         return; /* somebody else's register() */
     if (node->role == F_decorator_list &&
         (parent->kind == K_FunctionDef || parent->kind == K_AsyncFunctionDef))
-        is_fine = has_named_types(c, parent);
+        is_fine = is_last_decorator(c, node) && has_named_types(c, parent);
     else if (parent->kind == K_Call && node->role == F_func &&
              tree_count(&c->t, parent, F_args) > 0)
         is_fine = is_named_type(c, parent->first + 1);

@@ -6,9 +6,11 @@
 #include "python/words.h"
 
 enum {
-    HELD_MAX = 16,   /* different things that one name is followed for */
+    PATHS_MAX = 32,  /* different things of modules that one name is followed for */
+    OTHERS_MAX = 16, /* texts, classes and instances likewise */
+    HELD_MAX = PATHS_MAX + OTHERS_MAX,
     ROUNDS_MAX = 40, /* of following assignments */
-    LOOK_MAX = 64,   /* elements of a literal that are looked at */
+    LOOK_MAX = 64,   /* keyword-only parameters that are followed */
     FOLD_MAX = 32,   /* pieces of a constant text */
 };
 
@@ -22,27 +24,47 @@ static uint32_t hold_value(enum hold kind, uint32_t what)
 
 /* ---- sets of values ---- */
 
+/* Never is a value dropped in silence: what is one too many becomes UNSURE, which is refused where
+ * it is used, or MORE, for which nothing is certain. */
 struct set {
     uint32_t n;
-    uint32_t values[HELD_MAX + 1];
+    uint32_t paths; /* among the values */
+    uint32_t values[HELD_MAX + 2];
 };
 
-static bool is_module_path(const struct holds *h, uint32_t value)
+static bool is_path(uint32_t value)
 {
-    return hold_kind(value) == HOLD_PATH && h->paths[hold_what(value)].is_module;
+    return hold_kind(value) == HOLD_PATH;
 }
 
-static void set_add(const struct holds *h, struct set *set, uint32_t value)
+/* What to keep, where so many of its kind are kept already. */
+static uint32_t value_to_keep(uint32_t value, uint32_t paths, uint32_t others)
 {
-    if (value == 0)
-        return;
+    if (is_path(value))
+        return paths < PATHS_MAX ? value : hold_value(HOLD_UNSURE, 0);
+    if (hold_kind(value) == HOLD_UNSURE || hold_kind(value) == HOLD_MORE)
+        return value;
+    return others < OTHERS_MAX ? value : hold_value(HOLD_MORE, 0);
+}
+
+static bool set_has(const struct set *set, uint32_t value)
+{
     for (uint32_t i = 0; i < set->n; i++)
         if (set->values[i] == value)
-            return;
-    if (set->n < HELD_MAX)
-        set->values[set->n++] = value;
-    else if (set->n == HELD_MAX && is_module_path(h, value))
-        set->values[set->n++] = hold_value(HOLD_UNSURE, 0);
+            return true;
+    return false;
+}
+
+static void set_add(struct set *set, uint32_t value)
+{
+    if (value == 0 || set_has(set, value))
+        return;
+    uint32_t keep = value_to_keep(value, set->paths, set->n - set->paths);
+
+    if (keep != value && set_has(set, keep))
+        return;
+    set->values[set->n++] = keep;
+    set->paths += is_path(keep);
 }
 
 static void set_add_node(const struct holds *h, struct set *set, uint32_t node)
@@ -50,7 +72,7 @@ static void set_add_node(const struct holds *h, struct set *set, uint32_t node)
     uint32_t at = 0, value;
 
     while (hold_next(h, node, &at, &value))
-        set_add(h, set, value);
+        set_add(set, value);
 }
 
 static void set_add_binding(const struct holds *h, struct set *set, uint32_t binding)
@@ -58,7 +80,7 @@ static void set_add_binding(const struct holds *h, struct set *set, uint32_t bin
     if (binding == 0)
         return;
     for (uint32_t at = h->s->bindings[binding - 1].holds; at != 0; at = h->lists[at].next)
-        set_add(h, set, h->lists[at].value);
+        set_add(set, h->lists[at].value);
 }
 
 static uint32_t set_value(struct holds *h, const struct set *set)
@@ -108,16 +130,22 @@ uint32_t hold_path(const struct holds *h, uint32_t node)
     return 0;
 }
 
-/* True when the binding did not hold it before. */
-static bool binding_hold(struct holds *h, struct binding *b, uint32_t value)
+static bool binding_has(const struct holds *h, const struct binding *b, uint32_t value)
 {
     for (uint32_t at = b->holds; at != 0; at = h->lists[at].next)
         if (h->lists[at].value == value)
-            return false;
-    if (b->held >= HELD_MAX && (b->held > HELD_MAX || !is_module_path(h, value)))
+            return true;
+    return false;
+}
+
+/* True when the binding did not hold it before. */
+static bool binding_hold(struct holds *h, struct binding *b, uint32_t value)
+{
+    if (binding_has(h, b, value))
         return false;
-    if (b->held == HELD_MAX)
-        value = hold_value(HOLD_UNSURE, 0);
+    value = value_to_keep(value, b->held_paths, b->held - b->held_paths);
+    if (binding_has(h, b, value))
+        return false;
     if (array_grow(&h->lists, &h->list_cap, h->list_n + 1, sizeof(*h->lists)) < 0) {
         h->is_broken = true;
         return false;
@@ -125,6 +153,7 @@ static bool binding_hold(struct holds *h, struct binding *b, uint32_t value)
     h->lists[h->list_n] = (struct held){ .value = value, .next = b->holds };
     b->holds = h->list_n++;
     b->held++;
+    b->held_paths += is_path(value);
     return true;
 }
 
@@ -191,7 +220,7 @@ static uint32_t hold_name(struct holds *h, struct node *node)
         uint32_t path = free_path(h, node->name);
 
         if (path)
-            set_add(h, &set, hold_value(HOLD_PATH, path));
+            set_add(&set, hold_value(HOLD_PATH, path));
     }
     return set_value(h, &set);
 }
@@ -208,9 +237,9 @@ static uint32_t hold_attribute(struct holds *h, const struct node *node)
             uint32_t path = path_child(h, hold_what(value), node->name);
             h->is_broken |= path == 0;
             h->paths[path].is_read = true;
-            set_add(h, &set, hold_value(HOLD_PATH, path));
+            set_add(&set, hold_value(HOLD_PATH, path));
         } else if (hold_kind(value) == HOLD_UNSURE) {
-            set_add(h, &set, value);
+            set_add(&set, value);
         }
     }
     return set_value(h, &set);
@@ -269,7 +298,7 @@ static void set_add_elements(const struct holds *h, struct set *set, const struc
     if (literal->kind != K_List && literal->kind != K_Tuple && literal->kind != K_Set &&
         literal->kind != K_Dict)
         return;
-    for (uint32_t i = 0; i < literal->count && i < LOOK_MAX; i++)
+    for (uint32_t i = 0; i < literal->count; i++)
         set_add_node(h, set, literal->first + i);
 }
 
@@ -287,7 +316,7 @@ static uint32_t hold_union(struct holds *h, const struct node *node)
 {
     struct set set = { .n = 0 };
 
-    for (uint32_t i = 0; i < node->count && i < LOOK_MAX; i++)
+    for (uint32_t i = 0; i < node->count; i++)
         if (h->t->nodes[node->first + i].role != F_test)
             set_add_node(h, &set, node->first + i);
     return set_value(h, &set);
@@ -346,32 +375,50 @@ static int add_flow(struct holds *h, uint32_t name, uint32_t from)
     return 0;
 }
 
-/* Parameters and their defaults; keyword-only ones are not told apart. */
-static int flow_defaults(struct holds *h, const struct node *args)
+static bool is_positional(const struct node *arg)
+{
+    return arg->role == F_posonlyargs || arg->role == F_args;
+}
+
+/* Each of the last positional parameters has its default, in the same order. */
+static int flow_positional(struct holds *h, const struct node *args)
 {
     uint32_t left = tree_count(h->t, args, F_posonlyargs) + tree_count(h->t, args, F_args);
-    uint32_t n = tree_count(h->t, args, F_defaults), positional = 0, given = 0;
+    uint32_t without = left - tree_count(h->t, args, F_defaults), p = args->first, seen = 0;
 
     for (uint32_t i = args->first; i < args->first + args->count; i++) {
-        const struct node *child = &h->t->nodes[i];
-
-        if (child->role != F_defaults && child->role != F_kw_defaults)
+        if (h->t->nodes[i].role != F_defaults)
             continue;
-        if (child->role == F_defaults)
-            positional = left - n + given++;
-        for (uint32_t p = args->first, at = 0; p < args->first + args->count; p++) {
-            uint8_t role = h->t->nodes[p].role;
-            bool is_positional = role == F_posonlyargs || role == F_args;
-            bool is_it = child->role == F_defaults ? is_positional && at == positional
-                                                   : role == F_kwonlyargs;
-            at += is_positional;
-            if (is_it && add_flow(h, p, i) < 0)
-                return -1;
-            if (p - args->first > LOOK_MAX)
+        for (; p < args->first + args->count; p++)
+            if (is_positional(&h->t->nodes[p]) && seen++ >= without)
                 break;
-        }
+        if (p < args->first + args->count && add_flow(h, p++, i) < 0)
+            return -1;
     }
     return 0;
+}
+
+/* Keyword-only parameters are not told apart: each gets all defaults. */
+static int flow_keywords(struct holds *h, const struct node *args)
+{
+    uint32_t params = tree_count(h->t, args, F_kwonlyargs);
+    uint32_t defaults = tree_count(h->t, args, F_kw_defaults);
+
+    if (params > LOOK_MAX && defaults > 0) {
+        h->is_tangled = true;
+        return 0;
+    }
+    for (uint32_t p = args->first; defaults > 0 && p < args->first + args->count; p++)
+        for (uint32_t i = args->first; i < args->first + args->count; i++)
+            if (h->t->nodes[p].role == F_kwonlyargs && h->t->nodes[i].role == F_kw_defaults &&
+                add_flow(h, p, i) < 0)
+                return -1;
+    return 0;
+}
+
+static int flow_defaults(struct holds *h, const struct node *args)
+{
+    return flow_positional(h, args) < 0 ? -1 : flow_keywords(h, args);
 }
 
 static bool has_starred(const struct tree *t, const struct node *node)
@@ -467,20 +514,38 @@ static struct binding *bound_by(const struct holds *h, const struct node *node)
     return scope_find(h->s, scope, node->name);
 }
 
-/* Returns whether any name holds more than before. */
+/* What is the one expression that a name is bound to, and how often is it a text? */
+static void note_sources(struct holds *h)
+{
+    for (uint32_t i = 0; i < h->flow_n; i++) {
+        struct binding *b = bound_by(h, &h->t->nodes[h->flows[i].name]);
+        uint32_t from = h->flows[i].from;
+
+        if (!b)
+            continue;
+        b->source = from & FLOW_ELEMENT || b->times != 1 ? 0 : from;
+        b->texts += !(from & FLOW_ELEMENT) && is_text(&h->t->nodes[from]);
+    }
+}
+
+/* Returns whether any name holds more than before. The names that one literal is spread over come
+ * one after the other: it is looked at once for all of them. */
 static bool run_flows(struct holds *h)
 {
+    struct set set = { .n = 0 };
     bool has_changed = false;
 
     for (uint32_t i = 0; i < h->flow_n; i++) {
         struct binding *b = bound_by(h, &h->t->nodes[h->flows[i].name]);
         uint32_t from = h->flows[i].from;
-        struct set set = { .n = 0 };
 
-        if (from & FLOW_ELEMENT)
-            set_add_elements(h, &set, &h->t->nodes[from & ~FLOW_ELEMENT]);
-        else
-            set_add_node(h, &set, from);
+        if (i == 0 || from != h->flows[i - 1].from || !(from & FLOW_ELEMENT)) {
+            set.n = set.paths = 0;
+            if (from & FLOW_ELEMENT)
+                set_add_elements(h, &set, &h->t->nodes[from & ~FLOW_ELEMENT]);
+            else
+                set_add_node(h, &set, from);
+        }
         for (uint32_t v = 0; b && v < set.n; v++)
             has_changed |= binding_hold(h, b, set.values[v]);
     }
@@ -645,6 +710,7 @@ int holds_init(struct holds *h, struct tree *t, struct scopes *s, const struct r
     }
     if (seed(h) < 0 || collect_flows(h) < 0)
         return -1;
+    note_sources(h);
     for (int round = 0; round < ROUNDS_MAX; round++) {
         h->many_n = 0;
         for (uint32_t i = h->work_n; i-- > 0;)
@@ -655,6 +721,7 @@ int holds_init(struct holds *h, struct tree *t, struct scopes *s, const struct r
         if (h->is_settled)
             break;
     }
+    h->is_settled &= !h->is_tangled;
     return h->is_broken ? -1 : 0;
 }
 

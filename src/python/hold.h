@@ -26,10 +26,13 @@ enum special {
     SPECIAL_UPDATE_WRAPPER,
     SPECIAL_DISPATCH,
     SPECIAL_DATACLASS,
-    SPECIAL_FIELDS,  /* gives the fields of a dataclass */
-    SPECIAL_FIELD,   /* makes one */
-    SPECIAL_REPLACE, /* dataclasses.replace */
-    SPECIAL_HINTS,   /* takes type hints apart: get_args, get_origin */
+    SPECIAL_FIELDS,    /* gives the fields of a dataclass */
+    SPECIAL_FIELD,     /* makes one */
+    SPECIAL_REPLACE,   /* dataclasses.replace */
+    SPECIAL_COPIES,    /* copies what is in an object: asdict, astuple */
+    SPECIAL_USER_DICT, /* its copy() copies an object of the program's */
+    SPECIAL_PROPERTY,
+    SPECIAL_HINTS, /* takes type hints apart: get_args, get_origin */
     SPECIAL_ATTRGETTER,
     SPECIAL_ENVIRON,
     SPECIAL_RECORD, /* namedtuple() */
@@ -58,7 +61,8 @@ enum hold {
     HOLD_CLASS,    /* a class statement: its node */
     HOLD_INSTANCE, /* of such a class */
     HOLD_RECORD,   /* the class that a call of namedtuple() makes: the call */
-    HOLD_UNSURE,   /* too much to keep track of, modules among it */
+    HOLD_UNSURE,   /* too much to keep track of, things of modules among it */
+    HOLD_MORE,     /* more texts and classes than are kept */
     HOLD_MANY
 };
 
@@ -88,6 +92,7 @@ struct holds {
         *free; /* by name: the path of what nobody binds, FREE_NONE, or 0 before it was asked */
     uint32_t free_cap;
     bool is_settled; /* what names hold was followed to its end */
+    bool is_tangled; /* and there was more than is followed */
     bool is_broken;  /* memory ran out: there is a Python exception */
 };
 

@@ -88,25 +88,12 @@ static const struct table {
     { "pickle", "load loads Unpickler", &evaluates_text },
     { "string", "Formatter", &evaluates_text },
     { "uuid", "uuid1 getnode main", &process_or_socket },
+    { "uuid", "Enum", &module_attribute },
     { "platform", "popen", &process_or_socket },
     { "webbrowser", "open open_new open_new_tab get register Chrome", &process_or_socket },
 };
 
 /* ---- helpers ---- */
-
-/* Is the word in a list that blanks separate? */
-static bool list_has(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = list; *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " ");
-        if (n == len && memcmp(at, word, n) == 0)
-            return true;
-        at += n;
-    }
-    return false;
-}
 
 static const struct rule *table_refusal(const struct checker *c, const struct path *p)
 {
@@ -265,36 +252,27 @@ static bool gives_fields(const struct checker *c, uint32_t i)
              c->t.scopes[call->scope].kind == SCOPE_CLASS);
 }
 
-/* Does this hand on `type`, or the type of a thing, rather than look at it? */
-static bool gives_metaclass(const struct checker *c, uint32_t i)
+/* Functions that ask an object for names, and read or set what these say. */
+static bool reads_names(uint8_t special)
 {
-    const struct node *node = &c->t.nodes[i], *parent = node_parent(&c->t, node);
-    bool is_type = node->kind == K_Name && node->mark == K_Load &&
-                   path_special(&c->h, hold_path(&c->h, i)) == SPECIAL_TYPE;
-    bool is_class =
-        node->kind == K_Attribute && strcmp(name_text(&c->t, node->name), "__class__") == 0;
+    return special == SPECIAL_REPLACE || special == SPECIAL_COPIES ||
+           special == SPECIAL_USER_DICT || special == SPECIAL_WRAPS ||
+           special == SPECIAL_UPDATE_WRAPPER;
+}
 
-    if (is_type && parent->kind == K_Call && node->role == F_func) {
-        node = parent;
-        parent = node_parent(&c->t, node);
-    } else if (is_type) {
-        return true;
-    }
-    if (!is_type && !is_class)
-        return false;
-    if (parent->kind == K_Call && node->role == F_args) {
-        uint32_t callee = hold_path(&c->h, parent->first);
-        return !callee || !c->h.paths[callee].is_builtin;
-    }
-    return parent->kind != K_Attribute && parent->kind != K_Compare &&
-           parent->kind != K_FormattedValue;
+/* A __setattr__ of the program's: a metaclass could call it by itself, with names of its own. */
+static bool sets_names(const struct checker *c)
+{
+    return tree_find_name(&c->t, "__setattr__", strlen("__setattr__")) != 0 ||
+           tree_find_name(&c->t, "__delattr__", strlen("__delattr__")) != 0;
 }
 
 int members_judge(struct checker *c)
 {
     /* Earlier cells may have left objects of any of these. */
-    bool has_fields = false, has_replace = false, has_earlier = c->rules.has_earlier;
+    bool has_fields = false, has_reader = false, has_earlier = c->rules.has_earlier;
 
+    c->class_name = tree_find_name(&c->t, "__class__", strlen("__class__"));
     c->path_n = c->h.path_n;
     c->judged = calloc(c->path_n + 1, sizeof(*c->judged));
     if (!c->judged) {
@@ -303,13 +281,14 @@ int members_judge(struct checker *c)
     }
     c->has_asyncio = c->has_pathlib = c->has_typing = c->has_dataclasses = has_earlier;
     c->is_unsure = c->has_get_args = c->has_fields = c->has_environ = has_earlier;
+    c->lists_fields = has_earlier;
     for (uint32_t i = 1; i < c->path_n; i++) {
         const struct path *p = &c->h.paths[i];
 
         c->judged[i].refusal = path_refusal(c, i);
         c->has_dispatch |= p->special == SPECIAL_DISPATCH;
-        has_replace |= p->special == SPECIAL_REPLACE || p->special == SPECIAL_WRAPS ||
-                       p->special == SPECIAL_UPDATE_WRAPPER;
+        has_reader |= reads_names(p->special);
+        c->lists_fields |= p->special == SPECIAL_FIELDS;
         has_fields |= p->special == SPECIAL_FIELDS || p->special == SPECIAL_FIELD;
         /* Whether the module has such an attribute will only be seen when it runs. */
         c->is_unsure |= p->is_read && !p->live && c->h.paths[p->parent].is_module;
@@ -322,9 +301,8 @@ int members_judge(struct checker *c)
     }
     for (uint32_t i = c->t.own_from; has_fields && i < c->t.n; i++)
         c->has_fields |= gives_fields(c, i);
-    c->makes_classes = c->has_get_args || has_earlier;
-    for (uint32_t i = c->t.own_from; has_replace && i < c->t.n; i++)
-        c->makes_classes |= gives_metaclass(c, i);
+    c->makes_classes =
+        c->has_get_args || has_earlier || ((has_reader || sets_names(c)) && makes_classes(c));
     return 0;
 }
 

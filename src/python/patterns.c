@@ -98,19 +98,6 @@ static const char *const risky_modules =
     "os sys subprocess builtins socket importlib shutil ctypes "
     "posix pty";
 
-static bool list_has(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = list; *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " ");
-        if (n == len && memcmp(at, word, n) == 0)
-            return true;
-        at += n;
-    }
-    return false;
-}
-
 static const char *root_text(const struct checker *c, uint32_t path)
 {
     return name_text(&c->t, c->h.paths[c->h.paths[path].root].name);

@@ -93,6 +93,7 @@ static bool is_straight(const struct tree *t, const struct node *statement)
     return statement->role == F_body && (parent->kind == K_Module || parent->kind == K_ClassDef);
 }
 
+/* The statement that has bound the name once it is through. */
 static const struct node *statement_of(const struct tree *t, const struct node *node)
 {
     switch (node->kind) {
@@ -103,6 +104,9 @@ static const struct node *statement_of(const struct tree *t, const struct node *
     case K_alias:
         return node_parent(t, node);
     case K_Name:
+        while (node_parent(t, node)->kind == K_Tuple || node_parent(t, node)->kind == K_List ||
+               node_parent(t, node)->kind == K_Starred)
+            node = node_parent(t, node);
         if (node->role == F_targets ||
             (node->role == F_target && node_parent(t, node)->kind == K_AnnAssign))
             return node_parent(t, node);
@@ -193,7 +197,7 @@ static int collect(struct scopes *s, struct tree *t, const struct node *node)
     case K_arg:
         return bind_node(s, node, node->name, BIND_PARAMETER);
     case K_ExceptHandler: /* the name is deleted at the handler's end */
-        return node->name ? bind_node(s, node, node->name, BIND_OTHER | BIND_DELETED) : 0;
+        return node->name ? bind_node(s, node, node->name, BIND_CAUGHT | BIND_DELETED) : 0;
     case K_MatchAs:
     case K_MatchStar:
     case K_MatchMapping:
@@ -219,11 +223,19 @@ static bool is_in_body(const struct tree *t, const struct node *function, uint32
     return scope != 0;
 }
 
+bool scope_is_plain(const struct tree *t, uint32_t scope)
+{
+    const struct node *class = &t->nodes[t->scopes[scope].node];
+
+    return t->scopes[scope].kind != SCOPE_CLASS ||
+           (!tree_child(t, class, F_bases) && !tree_child(t, class, F_keywords));
+}
+
 static bool is_certain(const struct tree *t, const struct binding *b, const struct node *node)
 {
     const struct node *statement;
 
-    if (!b || b->statement == 0 || b->bind & BIND_DELETED)
+    if (!b || b->statement == 0 || b->bind & BIND_DELETED || !scope_is_plain(t, b->scope))
         return false;
     statement = &t->nodes[b->statement - 1];
     return is_before(t, statement, node) || is_in_body(t, statement, node->scope);

@@ -12,15 +12,20 @@ enum bind {
     BIND_GLOBAL = 1u << 6,   /* `global` here: the module's is meant */
     BIND_NONLOCAL = 1u << 7, /* `nonlocal` here: an outer function's is meant */
     BIND_STAR = 1u << 8,     /* came with `import *` */
+    BIND_CAUGHT = 1u << 9,   /* by an except clause */
 };
 
 struct binding {
     uint32_t scope, name;
-    uint32_t bind;  /* enum bind, all that ever bind it */
-    uint32_t node;  /* the last class or function that was bound to it */
-    uint32_t times; /* how many places bind it */
-    uint32_t holds; /* head of its list in hold.c, 0 when empty */
-    uint32_t held;  /* length of that list */
+    uint32_t bind;       /* enum bind, all that ever bind it */
+    uint32_t node;       /* the last class or function that was bound to it */
+    uint32_t times;      /* how many places bind it */
+    uint32_t holds;      /* head of its list in hold.c, 0 when empty */
+    uint32_t held;       /* length of that list */
+    uint32_t held_paths; /* of these, things of modules */
+    uint32_t
+        source;     /* the expression that it is bound to, 0 when that cannot be told; see hold.c */
+    uint32_t texts; /* how many places bind it to a literal text */
     /* The first statement straight in its scope's body that binds it, plus one; 0 when there is
      * none: once that has run, the name is there. */
     uint32_t statement;
@@ -51,6 +56,10 @@ void scopes_resolve(struct scopes *s, struct tree *t);
 /* Is a name of the module's or of a class's certainly bound when this node reads it? Until asked,
  * node.is_free says that it may not be. */
 bool scope_is_certain(const struct scopes *s, const struct node *node);
+
+/* Is this no class's scope, or that of a class without bases and keywords? In others a metaclass may
+ * decide what names mean. */
+bool scope_is_plain(const struct tree *t, uint32_t scope);
 
 /* The scope that a name bound in `scope` goes to: after `global`, `nonlocal`, and for a walrus in a
  * comprehension. */

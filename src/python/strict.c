@@ -14,8 +14,9 @@ static const struct rule module_escape = {
     "module-escape", "the module {} may only be used through its attributes, as in {}.NAME",
     "use {}.NAME where it is needed, or import it under the other name", 0, 0
 };
-static const struct rule module_unsure = { "module-escape", "{} may be one of too many modules",
-                                           "give each module a name of its own", 0, 0 };
+static const struct rule module_unsure = { "module-escape",
+                                           "{} may be one of too many things to follow",
+                                           "give each of them a name of its own", 0, 0 };
 static const struct rule module_change = { "module-change", "{} would change a module",
                                            "keep your own values in names of your own", 0, 0 };
 static const struct rule module_unlisted = { "import", "the module {} is not allowed",
@@ -32,9 +33,6 @@ static const struct rule dunder_name = { "dunder-name", "the name {} belongs to 
 static const struct rule internal_name = { "internals",
                                            "{} is the name of a part of the interpreter",
                                            "give the attribute another name", 0, 0 };
-static const struct rule type_use = { "type-use",
-                                      "{} may only be asked for the type of one thing: type(x)",
-                                      "write a class statement to make a class", 0, 0 };
 static const struct rule wraps_use = {
     "attribute-names",
     "{} may only be called with the functions, without a list of "
@@ -46,8 +44,20 @@ static const struct rule dataclass_use = { "dataclass-use",
                                            "metaclass",
                                            "write @dataclass above a plain class", 0, 0 };
 static const struct rule replace_use = {
-    "dataclass-use", "{} reads fields by name, and this program may make classes in other ways",
+    "dataclass-use",
+    "{} reads attributes by names that its argument gives, and this program has classes that could "
+    "give any: a metaclass, __getattr__, __getattribute__ or classes made by type()",
     "build the new object by calling its class", 0, 0
+};
+static const struct rule copy_use = {
+    "dataclass-use",
+    "{} copies what it finds, and this program has classes that say how: __new__, __getstate__, "
+    "__getattr__, a metaclass or classes made by type()",
+    "write a method that names the attributes", 0, 0
+};
+static const struct rule user_dict_use = {
+    "dataclass-use", "{} copies itself, and this program has classes that say how",
+    "derive from dict, or leave __copy__ out", 0, 0
 };
 static const struct rule attribute_text = { "attribute-names",
                                             "{} with a name that would not be allowed as code",
@@ -96,22 +106,6 @@ static bool has_starred(const struct checker *c, const struct node *call)
     return false;
 }
 
-/* type(x, y, z) makes classes whose parts no rule has seen. */
-static bool is_type_use(const struct checker *c, uint32_t i)
-{
-    const struct node *call = call_of(c, i);
-
-    return !call || (call->count == 2 && !has_starred(c, call));
-}
-
-/* Does the program itself define this in a class? */
-static bool defines(const struct checker *c, const char *text)
-{
-    uint32_t name = tree_find_name(&c->t, text, strlen(text));
-
-    return name != 0 && name < c->own_n && c->own[name];
-}
-
 /* The last decorator of a function gets a true function. */
 static bool decorates_function(const struct checker *c, const struct node *call)
 {
@@ -136,8 +130,7 @@ static bool is_wraps_use(const struct checker *c, uint32_t i, uint32_t functions
     if (!call || call->count != functions + 1 || has_starred(c, call) ||
         tree_count(&c->t, call, F_args) != functions)
         return false;
-    return (functions == 1 && decorates_function(c, call)) ||
-           (!c->makes_classes && !defines(c, "__getattr__") && !defines(c, "__getattribute__"));
+    return (functions == 1 && decorates_function(c, call)) || !answers_for_itself(c);
 }
 
 /* getattr(x, "name"), attrgetter("a.b"): the name must pass as code would. */
@@ -189,16 +182,10 @@ static bool is_getter_call(struct checker *c, uint32_t i)
 /* Builtins that copy a mapping or look at it. */
 static bool only_looks(const struct checker *c, const struct node *call)
 {
-    static const char *const names[] = { "dict",  "len",       "sorted",    "list", "set",
-                                         "tuple", "str",       "repr",      "bool", "print",
-                                         "any",   "all",       "iter",      "map",  "filter",
-                                         "zip",   "enumerate", "frozenset", "min",  "max" };
-    uint32_t callee = hold_path(&c->h, call->first);
-
-    for (size_t i = 0; callee && c->h.paths[callee].is_builtin && i < ARRAY_LEN(names); i++)
-        if (strcmp(name_text(&c->t, c->h.paths[callee].name), names[i]) == 0)
-            return true;
-    return false;
+    return is_builtin_call(c, call,
+                           "dict len sorted list set tuple str repr bool print any all iter map "
+                           "filter zip enumerate frozenset") ||
+           (tree_count(&c->t, call, F_args) == 1 && is_builtin_call(c, call, "min max"));
 }
 
 /* Every target is a name that is followed: not an attribute, an item, or a name of a class. */
@@ -250,8 +237,7 @@ static void check_special(struct checker *c, uint32_t i, uint32_t path)
 {
     switch ((int)path_special(&c->h, path)) {
     case SPECIAL_TYPE:
-        if (!is_type_use(c, i))
-            report_path(c, &type_use, i, path);
+        check_type(c, i, path);
         break;
     case SPECIAL_WRAPS:
         if (!is_wraps_use(c, i, 1))
@@ -266,8 +252,16 @@ static void check_special(struct checker *c, uint32_t i, uint32_t path)
             report_path(c, &dataclass_use, i, path);
         break;
     case SPECIAL_REPLACE:
-        if (c->makes_classes && (c->has_asyncio || c->has_pathlib))
+        if (answers_for_itself(c))
             report_path(c, &replace_use, i, path);
+        break;
+    case SPECIAL_COPIES:
+        if (steers_copies(c))
+            report_path(c, &copy_use, i, path);
+        break;
+    case SPECIAL_USER_DICT:
+        if (c->makes_classes || (defines(c, "__copy__") && steers_copies(c)))
+            report_path(c, &user_dict_use, i, path);
         break;
     case SPECIAL_GETATTR:
     case SPECIAL_ATTRIBUTE_FN:
@@ -349,7 +343,8 @@ static void check_name_load(struct checker *c, uint32_t i)
     uint32_t w = words(c, node->name), at = 0, value;
     const struct binding *b = binding_of(&c->s, node);
 
-    if (w & WORD_DUNDER && !(w & WORD_DUNDER_NAME) && !(b && w & WORD_DUNDER_DEFINE) &&
+    if (w & WORD_DUNDER && !(w & WORD_DUNDER_NAME) &&
+        (!b || w & WORD_TOLD || !(w & WORD_DUNDER_DEFINE)) &&
         !rules_list_has(c->rules.allow_builtins, name_text(&c->t, node->name))) {
         report_name(c, &dunder_name, i);
         return;
@@ -400,12 +395,13 @@ static bool check_member(struct checker *c, uint32_t i)
     while (hold_next(&c->h, i, &at, &value)) {
         uint32_t path = hold_what(value);
 
+        if (hold_kind(value) == HOLD_UNSURE)
+            check_held(c, i, value);
         if (hold_kind(value) != HOLD_PATH)
             continue;
         const struct path *p = &c->h.paths[path];
-        const struct path *parent = &c->h.paths[p->parent];
 
-        if (parent->is_module && node->mark != K_Load) {
+        if (node->mark != K_Load && !p->is_builtin) {
             report_path(c, &module_change, i, path);
             is_told = true;
         } else if (c->judged[path].refusal && is_allowed_root(c, p)) {
@@ -421,11 +417,13 @@ static bool check_member(struct checker *c, uint32_t i)
 static void check_subscript(struct checker *c, uint32_t i)
 {
     const struct node *node = &c->t.nodes[i];
-    uint32_t path = hold_path(&c->h, node->first), name;
+    uint32_t at = 0, value, name;
     PyObject *bytes;
 
-    if (path && path_special(&c->h, path) == SPECIAL_ENVIRON && node->mark != K_Load)
-        report_path(c, &environ_change, i, path);
+    while (node->mark != K_Load && hold_next(&c->h, node->first, &at, &value))
+        if (hold_kind(value) == HOLD_PATH &&
+            path_special(&c->h, hold_what(value)) == SPECIAL_ENVIRON)
+            report_path(c, &environ_change, i, hold_what(value));
     if (node->count < 2 || c->t.nodes[node->first + 1].kind != K_Constant)
         return;
     bytes = constant_bytes(&c->t.nodes[node->first + 1]);

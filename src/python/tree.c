@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "python/words.h"
 
@@ -21,6 +22,7 @@ struct slot {
 static struct slot kinds[SLOTS], fields[SLOTS];
 static PyObject *ast_class, *place_names[4]; /* lineno, col_offset, end_lineno, end_col_offset */
 static bool is_prepared;
+static uint64_t seed[2]; /* of the hash of names */
 
 /* The parser's trees name a node's position after its fields; an interpreter for which that is not
  * so is asked for everything. */
@@ -106,6 +108,11 @@ int tree_prepare(void)
     if (is_prepared)
         return 0;
     words_prepare();
+    if (getrandom(seed, sizeof(seed), 0) != sizeof(seed)) {
+        PyErr_SetString(PyExc_OSError, "there are no random numbers for the checker's tables");
+        return -1;
+    }
+    seed[1] |= 1;
     module = PyImport_ImportModule("_ast");
     r = module ? prepare_kinds(module) : -1;
     Py_XDECREF(module);
@@ -175,13 +182,20 @@ static const char *text_keep(struct tree *t, const char *text, size_t len)
     return copy;
 }
 
+/* A program chooses its names: from a seed that it does not know it cannot choose such as meet. One
+ * multiplication and fold for every eight bytes. */
 static uint32_t text_hash(const char *text, size_t len)
 {
-    uint32_t hash = 2166136261u;
+    uint64_t hash = seed[0] ^ len;
 
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash;
+    for (size_t at = 0; at < len; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+
+        memcpy(&word, text + at, len - at < sizeof(word) ? len - at : sizeof(word));
+        unsigned __int128 product = (unsigned __int128)(word ^ hash) * seed[1];
+        hash = (uint64_t)product ^ (uint64_t)(product >> 64);
+    }
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 static int rehash_text(struct tree *t)
@@ -207,8 +221,11 @@ static int rehash_text(struct tree *t)
 
 uint32_t tree_find_name(const struct tree *t, const char *text, size_t len)
 {
-    uint32_t at = text_hash(text, len) & (t->by_text_cap - 1), i;
+    uint32_t at, i;
 
+    if (t->by_text_cap == 0)
+        return 0;
+    at = text_hash(text, len) & (t->by_text_cap - 1);
     for (; (i = t->by_text[at]) != 0; at = (at + 1) & (t->by_text_cap - 1))
         if (t->names[i].len == len && memcmp(name_text(t, i), text, len) == 0)
             return i;

@@ -60,14 +60,15 @@ static const struct group {
       "co_freevars co_cellvars co_filename co_flags co_name co_qualname co_stacksize co_argcount "
       "co_posonlyargcount co_kwonlyargcount co_nlocals co_firstlineno co_lnotab co_linetable "
       "co_exceptiontable co_lines co_positions func_globals func_code func_closure func_defaults "
-      "im_func im_self mro cell_contents" },
+      "im_func im_self mro cell_contents _convert_" },
     { WORD_LOOP,
       "subprocess_exec subprocess_shell create_connection create_server create_unix_connection "
       "create_unix_server create_datagram_endpoint connect_read_pipe connect_write_pipe "
       "connect_accepted_socket sock_connect sock_accept sock_recv sock_recv_into sock_recvfrom "
       "sock_recvfrom_into sock_sendall sock_sendto sock_sendfile add_reader add_writer "
       "remove_reader remove_writer getaddrinfo getnameinfo start_tls sendfile get_extra_info "
-      "create_subprocess_exec create_subprocess_shell get_stack" },
+      "create_subprocess_exec create_subprocess_shell get_stack get_child_watcher "
+      "set_child_watcher" },
     { WORD_MODULE, "os sys subprocess socket builtins importlib ctypes shutil posix nt posixpath "
                    "ntpath genericpath pathmod runpy zipimport linecache sre_compile sre_parse "
                    "pickle marshal multiprocessing" },
@@ -112,7 +113,7 @@ static const struct group {
       "_connect_sock _sock_connect _sock_recv _sock_sendall _sock_accept _accept_connection "
       "_accept_connection2 _start_serving _getaddrinfo_debug _ensure_resolved _add_reader "
       "_add_writer _child_watcher_callback _signal_handlers" },
-    { WORD_ROAD_TYPING, "_evaluate evaluate" },
+    { WORD_ROAD_TYPING, "_evaluate evaluate _inst" },
     { WORD_ROAD_ERROR, "obj" },
     { WORD_ROAD_FIELD, "_field_type" },
     { WORD_ROAD_VIEW, "_mapping _data" },
@@ -171,4 +172,17 @@ uint32_t words_of(const char *text, size_t len)
     else if (len > 0 && text[0] == '_')
         words |= WORD_PRIVATE;
     return words;
+}
+
+bool list_has(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        if (n == len && memcmp(at, word, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
 }

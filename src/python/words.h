@@ -1,5 +1,6 @@
 #pragma once
 /* Identifiers that mean something to the checker, each looked up once a check. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +33,16 @@ enum word {
     WORD_STANDARD = 1u << 18,     /* a module of the standard library */
 };
 
+/* All that lead from an object of the library's to more. */
+#define WORDS_ROAD                                                                \
+    (WORD_ROAD_PATHLIB | WORD_ROAD_ASYNCIO | WORD_ROAD_TYPING | WORD_ROAD_ERROR | \
+     WORD_ROAD_FIELD | WORD_ROAD_VIEW)
+
 /* Once a process. */
 void words_prepare(void);
 
 /* What is known of an identifier. */
 uint32_t words_of(const char *text, size_t len);
+
+/* Is the word in a list that blanks separate? */
+bool list_has(const char *list, const char *word);

@@ -1,0 +1,21 @@
+# The fields of a named tuple are apart by a blank that few know.
+# reaches: a frame
+# proof: isinstance(REACHED, types.FrameType)
+# needs: 3.10
+import collections.abc
+P = collections.namedtuple("P", "\x0cgi_frame")
+
+
+class Q(P, collections.abc.Hashable):
+    pass
+
+
+def g():
+    yield 1
+
+
+it = g()
+Q.register(type(it))
+match it:
+    case Q(frame):
+        REACHED = frame

@@ -1,0 +1,5 @@
+# type, called by map.
+# reaches: a class with a name that strict does not let a class define
+# proof: REACHED.__dict__["__reduce_ex__"] == 1
+parts = {"__redu" + "ce_ex__": 1}
+REACHED, = map(type, ["A"], [()], [parts])

@@ -1,0 +1,6 @@
+# typing.NewType keeps type.
+# reaches: a class with a name that strict does not let a class define
+# proof: REACHED.__dict__["__reduce_ex__"] == 1
+import typing
+parts = {"__redu" + "ce_ex__": 1}
+REACHED = typing.NewType("T", type).__supertype__("A", (), parts)

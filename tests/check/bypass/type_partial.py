@@ -1,0 +1,6 @@
+# type, by partial.
+# reaches: a class with a name that strict does not let a class define
+# proof: REACHED.__dict__["__reduce_ex__"] == 1
+from functools import partial
+parts = {"__redu" + "ce_ex__": 1}
+REACHED = partial(type, "A")((), parts)
