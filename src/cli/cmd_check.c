@@ -341,10 +341,11 @@ static const struct option_spec code[] = {
 };
 static const struct option_group code_options = { "Code", code, ARRAY_LEN(code) };
 
-static const struct option_group *const groups[] = { &code_options,   &tool_options,   &policy_options,
-                                                     &check_options,  &audit_options,
-                                                     &config_options, &general_options,
-                                                     &unused_options, NULL };
+static const struct option_group *const groups[] = {
+    &code_options,    &tool_options,   &policy_options,
+    &check_options,   &audit_options,  &config_options,
+    &general_options, &unused_options, NULL
+};
 
 const struct command cmd_check = {
     .name = "check",

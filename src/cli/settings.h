@@ -17,8 +17,8 @@ extern const struct option_group mount_options;   /* -m */
 extern const struct option_group capture_options; /* what results tell of files */
 extern const struct option_group audit_options;   /* --audit and what belongs to it */
 extern const struct option_group config_options;  /* --config alone */
-extern const struct option_group check_options;  /* of these what a check has a use for */
-extern const struct option_group unused_options; /* the rest, which a check takes too */
+extern const struct option_group check_options;   /* of these what a check has a use for */
+extern const struct option_group unused_options;  /* the rest, which a check takes too */
 
 /* How many requests to have under way: as many as there are processors for us. */
 int default_jobs(void);
