@@ -177,7 +177,7 @@ static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandone
         (void)evtimer_del(call->on_late);
     unqueue(call);
     if (call->command) {
-        command_kill(call->command, engine->freeing);
+        command_kill(call->command);
         call->command = NULL;
     }
     call->job = NULL;
@@ -358,7 +358,8 @@ static void start_command(struct gb_call *call)
                                  .done = on_command,
                                  .data = call,
                                  .gone = on_command_gone,
-                                 .host = call->engine };
+                                 .host = call->engine,
+                                 .all = &call->engine->calls.commands };
     struct gb_err err;
 
     (void)snprintf(keeper, sizeof(keeper), "%s/glovebox-keeper",
@@ -525,6 +526,7 @@ void calls_end(struct gb_job *job)
 
 void calls_close(struct gb_engine *engine)
 {
+    commands_end(&engine->calls.commands);
     while (engine->calls.late) {
         struct gb_call *call = engine->calls.late;
 

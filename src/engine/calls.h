@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 
+struct command;
 struct gb_call;
 struct gb_engine;
 struct gb_job;
@@ -27,8 +28,9 @@ struct calls {
 
 /* Those of an engine. */
 struct calls_host {
-    struct gb_call *late;    /* over, but the embedding program has not answered them yet */
-    struct gb_call *waiting; /* for a command to end, so that theirs can begin; in order */
+    struct gb_call *late;     /* over, but the embedding program has not answered them yet */
+    struct gb_call *waiting;  /* for a command to end, so that theirs can begin; in order */
+    struct command *commands; /* that run, or are being killed */
     unsigned n_commands;
 };
 

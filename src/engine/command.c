@@ -22,6 +22,7 @@ enum {
 };
 
 struct command {
+    struct command *next;
     struct command_spec spec;
     pid_t pid;
     int pidfd, lifeline, out_fd, err_fd;
@@ -31,6 +32,16 @@ struct command {
     size_t err_len;
     bool is_too_much, is_killed;
 };
+
+static void unlist(const struct command *c)
+{
+    for (struct command **at = c->spec.all; *at; at = &(*at)->next) {
+        if (*at == c) {
+            *at = c->next;
+            return;
+        }
+    }
+}
 
 static void command_free(struct command *c)
 {
@@ -42,6 +53,7 @@ static void command_free(struct command *c)
             event_free(events[i]);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         gb_closep(&fds[i]);
+    unlist(c);
     gb_buf_done(&c->out);
     free(c);
 }
@@ -135,17 +147,23 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
     command_free(c);
 }
 
-void command_kill(struct command *c, bool is_last)
+void command_kill(struct command *c)
 {
     c->is_killed = true;
     if (c->lifeline >= 0)
         (void)close(take_fd(&c->lifeline));
     (void)event_del(c->on_out);
     (void)event_del(c->on_err);
-    if (!is_last)
-        return;
-    (void)waitpid(c->pid, NULL, 0); /* the keeper takes a second at most */
-    command_free(c);
+}
+
+void commands_end(struct command **all)
+{
+    for (struct command *c = *all; c; c = c->next)
+        command_kill(c);
+    while (*all) {
+        (void)waitpid((*all)->pid, NULL, 0); /* the keeper takes a second at most */
+        command_free(*all);
+    }
 }
 
 /* ---- its beginning ---- */
@@ -280,8 +298,11 @@ struct command *command_start(const struct command_spec *spec, struct gb_err *er
         c->on_out = watch(c, c->out_fd, on_output);
         c->on_err = watch(c, c->err_fd, on_output);
         c->on_pid = watch(c, c->pidfd, on_pid);
-        if (c->on_out && c->on_err && c->on_pid)
+        if (c->on_out && c->on_err && c->on_pid) {
+            c->next = *spec->all;
+            *spec->all = c;
             return c;
+        }
         gb_err_set(err, GB_E_SYSTEM, ENOMEM, "watching a tool's command");
     }
     gb_closep(&c->lifeline);

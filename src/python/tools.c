@@ -759,6 +759,7 @@ int tools_install(PyObject *names, const json_t *request, int chan, int tell)
     t.tell = tell;
     t.pid = getpid();
     t.token = (uint64_t)json_integer_value(json_object_get(request, "tool_token"));
+    gb_buf_done(&t.in);
     gb_buf_init(&t.in, sizeof(struct frame) + 2 * (size_t)TOOL_RESULT_MAX + PIECE);
     Py_XDECREF(t.names);
     t.names = PyDict_New();
