@@ -77,8 +77,9 @@ void check_type(struct checker *c, uint32_t load, uint32_t path);
 void check_class_attribute(struct checker *c, uint32_t attribute);
 /* Is this a call of one of these builtins, and of nothing else? */
 bool is_builtin_call(const struct checker *c, const struct node *call, const char *names);
-/* The method of a class statement whose first parameter this name is; NULL when it is not. */
-const struct node *method_of_self(const struct checker *c, const struct node *name);
+/* The method of a class statement whose parameter at this index the name is; NULL when it is not. */
+const struct node *method_of_parameter(const struct checker *c, const struct node *name,
+                                       uint32_t index);
 
 /* ---- strict.c ---- */
 
