@@ -57,7 +57,7 @@ static bool is_road(const struct checker *c, uint32_t name)
 
 static bool is_own(const struct checker *c, uint32_t name)
 {
-    return name < c->own_n && c->own[name];
+    return name < c->own_n && c->own[name] & OWN_SET;
 }
 
 const struct rule *attribute_refusal(const struct checker *c, uint32_t name, bool is_store)
@@ -160,7 +160,8 @@ static bool has_method(const struct checker *c, uint32_t scope, uint32_t name)
 {
     const struct binding *b = scope_find(&c->s, scope, name);
 
-    return b && b->bind == BIND_FUNCTION && b->times == 1 && b->statement != 0;
+    return b && b->bind == BIND_FUNCTION && b->times == 1 && b->statement != 0 &&
+           !(name < c->own_n && c->own[name] & OWN_CHANGED);
 }
 
 /* str.format itself: its template is the first argument. */

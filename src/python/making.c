@@ -147,7 +147,7 @@ static bool is_hint(const struct checker *c, const struct node *node)
         const struct node *parent = node_parent(&c->t, node);
 
         if (node->role == F_annotation || node->role == F_returns)
-            return parent->kind != K_AnnAssign || !c->lists_fields ||
+            return parent->kind != K_AnnAssign || !(c->lists_fields || c->has_fields) ||
                    c->t.scopes[parent->scope].kind != SCOPE_CLASS;
         if (!is_hint_step(c, node, parent))
             return false;
@@ -435,7 +435,7 @@ bool defines(const struct checker *c, const char *text)
 {
     uint32_t name = tree_find_name(&c->t, text, strlen(text));
 
-    return name != 0 && name < c->own_n && c->own[name];
+    return name != 0 && name < c->own_n && c->own[name] & OWN_SET;
 }
 
 bool answers_for_itself(const struct checker *c)
