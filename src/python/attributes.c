@@ -57,7 +57,7 @@ static bool is_road(const struct checker *c, uint32_t name)
 
 static bool is_own(const struct checker *c, uint32_t name)
 {
-    return name < c->own_n && c->own[name];
+    return name < c->own_n && c->own[name] & OWN_SET;
 }
 
 const struct rule *attribute_refusal(const struct checker *c, uint32_t name, bool is_store)
@@ -160,7 +160,8 @@ static bool has_method(const struct checker *c, uint32_t scope, uint32_t name)
 {
     const struct binding *b = scope_find(&c->s, scope, name);
 
-    return b && b->bind == BIND_FUNCTION && b->times == 1 && b->statement != 0;
+    return b && b->bind == BIND_FUNCTION && b->times == 1 && b->statement != 0 &&
+           !(name < c->own_n && c->own[name] & OWN_CHANGED);
 }
 
 /* str.format itself: its template is the first argument. */
@@ -180,7 +181,7 @@ static bool is_read_loosely(const struct checker *c, const struct node *node)
 {
     if (node->kind == K_Name)
         return node->mark == K_Load && c->t.scopes[node->scope].kind == SCOPE_CLASS;
-    return node->kind == K_Attribute && !method_of_self(c, &c->t.nodes[node->first]) &&
+    return node->kind == K_Attribute && !method_of_parameter(c, &c->t.nodes[node->first], 0) &&
            (hold_kind(hold_one(&c->h, node->first)) != HOLD_INSTANCE ||
             !is_plain_object(c, node->first));
 }
@@ -220,7 +221,7 @@ static bool is_loose(struct checker *c, uint32_t name)
 /* The first parameter of a plain method, in a class that has its own format(). */
 static bool is_self(struct checker *c, const struct node *name, uint32_t attribute)
 {
-    const struct node *method = method_of_self(c, name);
+    const struct node *method = method_of_parameter(c, name, 0);
 
     return method && !tree_child(&c->t, method, F_decorator_list) &&
            has_method(c, method->scope, attribute) && !is_loose(c, method->name);
@@ -262,12 +263,10 @@ void check_format(struct checker *c, uint32_t attribute)
  * it cannot be had by its name, unless a metaclass takes it from the class's namespace. */
 static bool is_passed_name(const struct checker *c, const struct node *name, uint32_t method_name)
 {
-    const struct binding *b = name->kind == K_Name ? binding_of(&c->s, name) : NULL;
-    const struct node *method = b ? &c->t.nodes[c->t.scopes[b->scope].node] : NULL;
+    const struct node *method = method_of_parameter(c, name, 1);
 
-    return method && b->bind == BIND_PARAMETER && b->times == 1 && method->kind == K_FunctionDef &&
-           method->name == method_name && c->t.scopes[method->scope].kind == SCOPE_CLASS &&
-           !tree_child(&c->t, method, F_decorator_list) && !c->makes_classes;
+    return method && method->name == method_name && !tree_child(&c->t, method, F_decorator_list) &&
+           !c->makes_classes;
 }
 
 static bool may_be_set(struct checker *c, uint32_t text)

@@ -25,11 +25,12 @@ static int collect_own(struct checker *c)
         return -1;
     }
     for (uint32_t i = 0; i < c->t.n; i++)
-        if (c->t.nodes[i].kind == K_Attribute && c->t.nodes[i].mark == K_Store)
-            c->own[c->t.nodes[i].name] = 1;
+        if (c->t.nodes[i].kind == K_Attribute && c->t.nodes[i].mark != K_Load)
+            c->own[c->t.nodes[i].name] |=
+                c->t.nodes[i].mark == K_Store ? OWN_SET | OWN_CHANGED : OWN_CHANGED;
     for (uint32_t i = 0; i < c->s.n; i++)
         if (c->t.scopes[c->s.bindings[i].scope].kind == SCOPE_CLASS)
-            c->own[c->s.bindings[i].name] = 1;
+            c->own[c->s.bindings[i].name] |= OWN_SET;
     return 0;
 }
 

@@ -4,6 +4,11 @@
 #include "python/rules.h"
 #include "python/words.h"
 
+enum own {
+    OWN_SET = 1u << 0,    /* the program gives some object such an attribute */
+    OWN_CHANGED = 1u << 1 /* other than in a class body; or takes it away */
+};
+
 struct checker {
     struct tree t;
     struct scopes s;
@@ -14,7 +19,7 @@ struct checker {
         const struct rule *refusal; /* NULL when it may be used */
     } * judged;                     /* by path */
     uint32_t path_n;                /* of those */
-    uint8_t *own;                   /* by name: the program gives some object such an attribute */
+    uint8_t *own;                   /* by name: enum own */
     uint8_t
         *loose; /* by name: it may be read from a class rather than an object; see attributes.c */
     uint32_t own_n;      /* of both */
@@ -73,12 +78,13 @@ bool answers_for_itself(const struct checker *c);
 /* May it say what a copy of it is, and what is set on that? */
 bool steers_copies(const struct checker *c);
 /* `type`, where it is read; x.__class__ likewise. */
-void check_type(struct checker *c, uint32_t load, uint32_t path);
-void check_class_attribute(struct checker *c, uint32_t attribute);
+void check_type(struct checker *c, uint32_t i, uint32_t path);
+void check_class_attribute(struct checker *c, uint32_t i);
 /* Is this a call of one of these builtins, and of nothing else? */
 bool is_builtin_call(const struct checker *c, const struct node *call, const char *names);
-/* The method of a class statement whose first parameter this name is; NULL when it is not. */
-const struct node *method_of_self(const struct checker *c, const struct node *name);
+/* The method of a class statement whose parameter at this index the name is; NULL when it is not. */
+const struct node *method_of_parameter(const struct checker *c, const struct node *name,
+                                       uint32_t index);
 
 /* ---- strict.c ---- */
 

@@ -14,7 +14,9 @@ enum {
 void finding_add(struct findings *f, const struct rule *rule, uint32_t node, enum subject kind,
                  uint64_t subject, bool is_error)
 {
-    struct place place = node_place(f->h->t, &f->h->t->nodes[node]);
+    const struct node *at = &f->h->t->nodes[node];
+    struct place place =
+        at->kind == K_Attribute ? node_attribute_place(f->h->t, at) : node_place(f->h->t, at);
 
     if (array_grow(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) < 0) {
         f->is_broken = true;

@@ -147,7 +147,7 @@ static bool is_hint(const struct checker *c, const struct node *node)
         const struct node *parent = node_parent(&c->t, node);
 
         if (node->role == F_annotation || node->role == F_returns)
-            return parent->kind != K_AnnAssign || !c->lists_fields ||
+            return parent->kind != K_AnnAssign || !(c->lists_fields || c->has_fields) ||
                    c->t.scopes[parent->scope].kind != SCOPE_CLASS;
         if (!is_hint_step(c, node, parent))
             return false;
@@ -187,21 +187,33 @@ static bool is_instance(const struct checker *c, const struct node *node)
     }
 }
 
-const struct node *method_of_self(const struct checker *c, const struct node *name)
+/* The positional parameter of a function at this index; NULL when there are not so many. */
+static const struct node *parameter_at(const struct checker *c, const struct node *function,
+                                       uint32_t index)
+{
+    const struct node *args = tree_child(&c->t, function, F_args);
+
+    for (uint32_t i = args->first; i < args->first + args->count; i++) {
+        const struct node *arg = &c->t.nodes[i];
+        if ((arg->role == F_posonlyargs || arg->role == F_args) && index-- == 0)
+            return arg;
+    }
+    return NULL;
+}
+
+const struct node *method_of_parameter(const struct checker *c, const struct node *name,
+                                       uint32_t index)
 {
     const struct binding *b = name->kind == K_Name ? binding_of(&c->s, name) : NULL;
-    const struct node *method, *args, *first;
+    const struct node *method, *parameter;
 
     if (!b || b->bind != BIND_PARAMETER || b->times != 1)
         return NULL;
     method = &c->t.nodes[c->t.scopes[b->scope].node];
     if (method->kind != K_FunctionDef || c->t.scopes[method->scope].kind != SCOPE_CLASS)
         return NULL;
-    args = tree_child(&c->t, method, F_args);
-    first = tree_child(&c->t, args, F_posonlyargs);
-    if (!first)
-        first = tree_child(&c->t, args, F_args);
-    return first && first->name == name->name ? method : NULL;
+    parameter = parameter_at(c, method, index);
+    return parameter && parameter->name == name->name ? method : NULL;
 }
 
 static bool is_metaclass_statement(const struct checker *c, const struct node *class)
@@ -216,7 +228,7 @@ static bool is_metaclass_statement(const struct checker *c, const struct node *c
 /* type(self)(...) in a method: an object of the same class. */
 static bool is_own_object(const struct checker *c, const struct node *name)
 {
-    const struct node *method = method_of_self(c, name);
+    const struct node *method = method_of_parameter(c, name, 0);
     const struct node *decorator = method ? tree_child(&c->t, method, F_decorator_list) : NULL;
 
     if (!method || is_metaclass_statement(c, node_parent(&c->t, method)))
@@ -423,7 +435,7 @@ bool defines(const struct checker *c, const char *text)
 {
     uint32_t name = tree_find_name(&c->t, text, strlen(text));
 
-    return name != 0 && name < c->own_n && c->own[name];
+    return name != 0 && name < c->own_n && c->own[name] & OWN_SET;
 }
 
 bool answers_for_itself(const struct checker *c)

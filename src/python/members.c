@@ -9,9 +9,10 @@
 
 /* ---- rules ---- */
 
-static const struct rule import_blocked = { "import", "the module {} is blocked",
-                                            "do it without {}; the operator does not allow it", 0,
-                                            0 };
+static const struct rule import_blocked = {
+    "import", "the module {} is blocked",
+    "do it without {}, or ask the operator for --allow-import {}", 0, 0
+};
 static const struct rule import_unlisted = {
     "import", "the module {} is not in the list of modules that may be imported",
     "use an allowed module, or ask the operator for --allow-import {}", 0, 0
@@ -54,8 +55,10 @@ static const struct rule environ_change = {
     "environ-change", "{} may change the environment",
     "read os.environ, by a subscript or with get, items, keys, values, copy", 0, 0
 };
-static const struct rule builtin_refused = { "builtin", "the builtin {} is not allowed",
-                                             "do it without {}", 0, 0 };
+static const struct rule builtin_refused = {
+    "builtin", "the builtin {} is not allowed",
+    "do it without {}, or ask the operator for --allow-builtin {}", 0, 0
+};
 
 /* Members that reach further than their module's name says, by root module. */
 static const struct table {
@@ -362,7 +365,7 @@ static void check_from(struct checker *c, uint32_t i)
     }
     verdict = from_verdict(c, alias, from);
     if (verdict != VERDICT_FINE) {
-        report_import(c, i, verdict, from->name);
+        report_import(c, alias->parent, verdict, from->name);
         return;
     }
     if (strcmp(name_text(&c->t, from->name), "__future__") == 0)

@@ -19,12 +19,18 @@ enum {
 };
 
 #define LOOK "make sure that this is meant"
+#define WARN "; if it is meant, and rejected, the operator's option is --patterns warn"
 
-static const struct rule dangerous_builtin = { "pattern-builtin", "runs text as code: {}", LOOK, 10,
-                                               true };
-static const struct rule command = { "pattern-command", "starts a program: {}", LOOK, 10, true };
-static const struct rule file_removal = { "pattern-os", "removes files: {}", LOOK, 10, true };
-static const struct rule environment = { "pattern-environ", "reads the environment: {}", LOOK, 10,
+static const struct rule dangerous_builtin = { "pattern-builtin", "runs text as code: {}",
+                                               "write the code itself, not a text that is run" WARN,
+                                               10, true };
+static const struct rule command = { "pattern-command", "starts a program: {}",
+                                     "do it in Python, or call a tool that the host gives" WARN, 10,
+                                     true };
+static const struct rule file_removal = { "pattern-os", "removes files: {}",
+                                          "leave files where they are" WARN, 10, true };
+static const struct rule environment = { "pattern-environ", "reads the environment: {}",
+                                         "take what you need from the program's own input" WARN, 10,
                                          true };
 static const struct rule getenv_call = { "pattern-environ", "reads the environment: {}", LOOK, 7,
                                          false };
@@ -51,16 +57,16 @@ static const struct rule large_range = { "pattern-large-range", "a loop of {} ro
 static const struct rule large_memory = { "pattern-large-memory", "makes {} items or bytes at once",
                                           LOOK, 5, false };
 static const struct rule rm_command = { "pattern-shell-text",
-                                        "a text with a command that removes everything", LOOK, 10,
-                                        true };
+                                        "a text with a command that removes everything",
+                                        "leave the command out of the text" WARN, 10, true };
 static const struct rule disk_command = { "pattern-shell-text",
-                                          "a text with a command that overwrites disks", LOOK, 10,
-                                          true };
+                                          "a text with a command that overwrites disks",
+                                          "leave the command out of the text" WARN, 10, true };
 static const struct rule traversal = { "pattern-traversal", "a path that climbs far up",
                                        "use paths below the workspace", 5, false };
 static const struct rule high_score = {
     "pattern-score", "high risk score: the signs of danger add up to {}, more than 15",
-    "see the warnings, and write what they name in another way", 0, false
+    "write what the warnings name in another way" WARN, 0, false
 };
 
 /* ---- what members mean ---- */
@@ -140,7 +146,7 @@ struct scan {
     uint8_t *exits;     /* by node: a loop that something in it ends */
     uint32_t escapes;   /* different attributes that introspect */
     bool has_escape;    /* one of which only an escape needs */
-    uint32_t last;      /* the node of the last of them */
+    uint32_t last;      /* the node of the last of these */
     bool is_critical;
     int score;
 };
@@ -211,7 +217,7 @@ static void scan_alias(struct scan *s, uint32_t i)
     if (name_text(&s->c->t, alias->name)[0] == '*' && from->name && from->small == 0) {
         path = path_module(&s->c->h, name_text(&s->c->t, from->name));
         if (path != 0 && path < s->c->path_n)
-            scan_module(s, i, path);
+            scan_module(s, alias->parent, path);
         return;
     }
     path = path_of_alias(&s->c->h, alias);
@@ -221,6 +227,7 @@ static void scan_alias(struct scan *s, uint32_t i)
         scan_path(s, i, path);
         if (path_special(&s->c->h, path) != SPECIAL_URL_TEXT)
             path = s->c->h.paths[path].parent;
+        i = alias->parent;
     }
     scan_module(s, i, path);
 }
@@ -253,7 +260,8 @@ static void scan_attribute(struct scan *s, uint32_t i)
     s->escapes += !s->seen_name[name];
     s->has_escape |= words(s->c, name) & WORD_ESCAPE;
     s->seen_name[name] = 1;
-    s->last = i;
+    if (words(s->c, name) & WORD_ESCAPE)
+        s->last = i;
 }
 
 /* ---- loops ---- */

@@ -19,12 +19,38 @@ static const struct rule module_unsure = { "module-escape",
                                            "give each of them a name of its own", 0, 0 };
 static const struct rule module_change = { "module-change", "{} would change a module",
                                            "keep your own values in names of your own", 0, 0 };
-static const struct rule module_unlisted = { "import", "the module {} is not allowed",
-                                             "use an allowed module, or ask the operator for it", 0,
-                                             0 };
+static const struct rule module_unlisted = {
+    "import", "the module {} is not allowed",
+    "use an allowed module, or ask the operator for --allow-import {}", 0, 0
+};
+
+#define BUILTIN "builtin", "the builtin {} is not allowed"
+#define ALLOW   ", or ask the operator for --allow-builtin {}"
+static const struct builtin_rule {
+    const char *names;
+    struct rule rule;
+} builtin_rules[] = {
+    { "open",
+      { BUILTIN, "use pathlib: Path(name).read_text(), .write_text(), .open()" ALLOW, 0, 0 } },
+    { "input",
+      { BUILTIN, "nobody is there to answer: write the value into the code, or read a file" ALLOW,
+        0, 0 } },
+    { "getattr hasattr setattr delattr",
+      { BUILTIN,
+        "write x.name, with try and except where it may be missing; a dictionary for names "
+        "that are computed" ALLOW,
+        0, 0 } },
+    { "eval exec compile",
+      { BUILTIN, "write the code itself; json.loads() reads values" ALLOW, 0, 0 } },
+    { "vars dir globals locals",
+      { BUILTIN, "name the attributes or variables; keep values in a dictionary of your own" ALLOW,
+        0, 0 } },
+    { "__import__", { BUILTIN, "write an import statement" ALLOW, 0, 0 } },
+    { "exit quit", { BUILTIN, "raise SystemExit" ALLOW, 0, 0 } },
+};
 static const struct rule builtin_blocked = {
-    "builtin", "the builtin {} is not allowed",
-    "do it without {}; if you mean a function of your own, define it before this line", 0, 0
+    BUILTIN, "do it without {}" ALLOW "; a function of your own must be defined before this line",
+    0, 0
 };
 static const struct rule name_blocked = { "builtin", "the name {} is blocked", "do it without {}",
                                           0, 0 };
@@ -287,7 +313,7 @@ static bool is_base_of_attribute(const struct checker *c, uint32_t i)
 {
     const struct node *parent = node_parent(&c->t, &c->t.nodes[i]);
 
-    return parent->kind == K_Attribute && parent->mark == K_Load;
+    return parent->kind == K_Attribute; /* one that is set is told by itself */
 }
 
 /* One thing that a name or attribute may hold. */
@@ -315,6 +341,14 @@ static void check_unimported(struct checker *c, uint32_t i, uint32_t path)
         report_path(c, &module_unlisted, i, path);
 }
 
+static const struct rule *builtin_rule(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(builtin_rules); i++)
+        if (list_has(builtin_rules[i].names, name))
+            return &builtin_rules[i].rule;
+    return &builtin_blocked;
+}
+
 static void check_free_name(struct checker *c, uint32_t i)
 {
     const struct node *node = &c->t.nodes[i];
@@ -333,7 +367,7 @@ static void check_free_name(struct checker *c, uint32_t i)
             if (hold_kind(value) == HOLD_PATH && c->h.paths[hold_what(value)].is_builtin &&
                 c->h.paths[hold_what(value)].name == node->name &&
                 c->judged[hold_what(value)].refusal)
-                report_name(c, &builtin_blocked, i);
+                report_name(c, builtin_rule(text), i);
     }
 }
 

@@ -659,6 +659,22 @@ struct place node_end(const struct tree *t, const struct node *node)
     return place_of(t, node, 2);
 }
 
+/* The name is the last thing of an attribute. As it is written: not as it is known inside a class. */
+struct place node_attribute_place(const struct tree *t, const struct node *attribute)
+{
+    struct place begin = node_place(t, attribute), end = node_end(t, attribute);
+    PyObject *name = PyObject_GetAttrString(attribute->py, "attr");
+    PyObject *bytes = name ? PyUnicode_AsUTF8String(name) : NULL;
+    long len = bytes ? (long)PyBytes_Size(bytes) : 0;
+
+    Py_XDECREF(bytes);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return end.line < begin.line || end.column < len
+               ? begin
+               : (struct place){ .line = end.line, .column = end.column - len };
+}
+
 PyObject *constant_bytes(const struct node *node)
 {
     PyObject *bytes = NULL;

@@ -173,6 +173,8 @@ struct place {
 };
 struct place node_place(const struct tree *t, const struct node *node);
 struct place node_end(const struct tree *t, const struct node *node);
+/* Where the name of an attribute begins. */
+struct place node_attribute_place(const struct tree *t, const struct node *attribute);
 
 /* How many children are in this role. */
 uint32_t tree_count(const struct tree *t, const struct node *parent, enum field role);

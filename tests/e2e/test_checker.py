@@ -402,11 +402,43 @@ def test_all_are_found_in_order_and_once():
     answer = check(code)
     assert [(f["rule"], f["name"], f["line"], f["column"]) for f in answer["findings"]] == [
         ("builtin", "eval", 1, 1), ("import", "socket", 2, 8), ("module-escape", "os", 3, 5),
-        ("os-attribute", "os.__globals__", 3, 9),
+        ("os-attribute", "os.__globals__", 3, 11),
         ("builtin", "open", 3, 25), ("builtin", "eval", 4, 7)]
     for finding in answer["findings"]:
         assert finding["severity"] == "error" and finding["message"] and finding["remedy"]
         assert "{}" not in finding["message"] + finding["remedy"]
+
+
+def test_attributes_are_told_where_their_names_are():
+    code = "().__class__.__bases__[0].__subclasses__()\n(x\n  .__dict__)\nclass A:\n    x.__a\n'ä'.__code__"
+    places = [(f["name"], f["line"], f["column"]) for f in check(code)["findings"]]
+    assert places == [("__bases__", 1, 14), ("__subclasses__", 1, 27), ("__dict__", 2 + 1, 4),
+                      ("_A__a", 5, 7), ("__code__", 6, 5)]
+
+
+@pytest.mark.parametrize("code, rule, column", [
+    ("import json\njson.loads = 1", "module-change", 6), ("import json\njson.JSONDecoder.x = 1", "module-change", 18),
+    ("\nfrom socket import y, z", "import", 1),
+])
+def test_one_thing_is_told_once(code, rule, column):
+    finding, = check(code, patterns="block")["findings"]
+    assert (finding["rule"], finding["line"], finding["column"]) == (rule, 2, column)
+
+
+@pytest.mark.parametrize("code, words", [
+    ("open('x')", ["pathlib", "--allow-builtin open"]), ("input()", ["file", "--allow-builtin input"]),
+    ("getattr(x, 'y')", ["x.name", "--allow-builtin getattr"]), ("import socket", ["--allow-import socket"]),
+    ("from socket import y", ["--allow-import socket"]), ("import csv", ["--allow-import csv"]),
+])
+def test_remedies_say_what_to_do(code, words):
+    finding, = check(code)["findings"]
+    assert [w for w in words if w not in finding["remedy"]] == []
+
+
+@pytest.mark.parametrize("code", ["eval('1')", "import os\nos.system('x')", "x = 'rm -rf /'"])
+def test_what_patterns_reject_names_the_option(code):
+    finding, = check(code, STANDARD, patterns="block")["findings"]
+    assert finding["severity"] == "error" and "--patterns warn" in finding["remedy"]
 
 
 @pytest.mark.parametrize("code, line, column", [
@@ -429,6 +461,10 @@ def test_only_so_many_are_shown():
 @pytest.mark.parametrize("code", [
     "import os\nos" + ".a" * 900, "+".join("a" * 900), "x" + "()" * 900, "x" + "[0]" * 900,
     "a = " * 900 + "1", "if a:\n pass\n" + "elif a:\n pass\n" * 900, "[a " + "for a in a " * 900 + "]",
+    ", ".join(f"a{i}" for i in range(20000)) + ", *b = [" + "os, 1," * 40000 + "]",
+    "def f(*, " + ", ".join(f"a{i}=os" for i in range(20000)) + "): pass",
+    "class C:\n" + "".join(f"    def m{i}(self): self.format(1)\n" for i in range(9000)) + "    def format(self): pass",
+    "import functools\nfunctools.wraps\n" + "type(type(type(x)))\n" * 9000,
     "not " * 900 + "1", "x = [" + "os," * 100000 + "]", "(" + "a," * 50000 + ") = (" + "os," * 50000 + ")",
     "\n".join(f"import m{i} as x" for i in range(3000)) + "\nx.y" * 3000,
     "\n".join(f"class A{i}(A{i - 1}): pass" for i in range(3000)),

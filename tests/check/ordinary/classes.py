@@ -519,3 +519,110 @@ for n in (30, 70, 20, 40, 60, 80, 10):
     root.insert(n)
 print(list(root), root.depth())
 assert list(root) == sorted(root) and root.depth() == 4
+#--- same_type_again
+class Vector:
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def __add__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return type(self)(*(a + b for a, b in zip(self.parts, other.parts)))
+
+    def __mul__(self, n):
+        return self.__class__(*(n * part for part in self.parts))
+
+    @property
+    def doubled(self):
+        return type(self)(*self.parts, *self.parts)
+
+    def __repr__(self):
+        return f"{type(self).__name__}{self.parts}"
+
+
+class Point(Vector):
+    pass
+
+
+print(Point(1, 2) + Point(3, 4), Point(1, 2) * 3, Point(1).doubled)
+assert repr(Point(1, 2) + Point(3, 4)) == "Point(4, 6)" and type(Point(1) * 2) == Point
+#--- handlers_by_type
+def show_number(x):
+    return f"{x:,}"
+
+
+def show_list(xs):
+    return "[" + "; ".join(map(show, xs)) + "]"
+
+
+HANDLERS = {int: show_number, float: show_number, list: show_list, type(None): lambda x: "nothing"}
+
+
+def show(x):
+    if type(x) in (str, bytes):
+        return repr(x)
+    handler = HANDLERS.get(type(x))
+    return handler(x) if handler else f"<{type(x).__name__}>"
+
+
+print(show([1, 2000, None, "a", {}]))
+assert show([1, 2000, None, "a", {}]) == "[1; 2,000; nothing; 'a'; <dict>]"
+#--- classes_as_values
+class Shape:
+    def area(self) -> float:
+        return 0.0
+
+
+class Square(Shape):
+    def __init__(self, side: float = 1.0):
+        self.side = side
+
+    def area(self) -> float:
+        return self.side ** 2
+
+
+def build(kind: type, *args) -> Shape:
+    if not isinstance(kind, type) or not issubclass(kind, Shape):
+        raise TypeError(f"no shape: {kind!r}")
+    return kind(*args)
+
+
+registry: dict[str, type] = {"square": Square, "shape": Shape}
+print([build(registry[name]).area() for name in sorted(registry)])
+assert build(Square, 3).area() == 9 and isinstance(Square, (type, str))
+#--- settings_that_arefrozen
+class Settings:
+    __slots__ = ("host", "port", "frozen")
+
+    def __init__(self, host, port):
+        object.__setattr__(self, "frozen", False)
+        self.host, self.port = host, port
+        object.__setattr__(self, "frozen", True)
+
+    def __setattr__(self, name, value):
+        if self.frozen:
+            raise AttributeError(f"{name} is frozen")
+        super().__setattr__(name, value)
+
+
+s = Settings("localhost", 80)
+try:
+    s.port = 81
+except AttributeError as e:
+    print(e)
+assert (s.host, s.port) == ("localhost", 80)
+#--- report_with_its_own_format
+class Report:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def format(self, row):
+        return f"{row[0]:<8}{row[1]:>6.2f}"
+
+    def render(self):
+        return "\n".join(self.format(row) for row in self.rows)
+
+
+report = Report([("apples", 1.5), ("pears", 2.25)])
+print(report.render())
+assert report.format(("a", 1)) == "a         1.00"

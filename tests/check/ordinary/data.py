@@ -220,3 +220,13 @@ while at < len(view):
     at += 3 + size
 print(out, record.hex())
 assert out == [("ab", 3), ("xyz", 250)]
+#--- many_values_of_one_name
+import math
+total = 0.0
+for f in (math.sin, math.cos, math.tan, math.exp, math.sqrt, math.floor, math.ceil, math.fabs, math.atan,
+          math.asin, math.acos, math.sinh, math.cosh, math.tanh, math.log1p, math.expm1, math.erf, math.trunc):
+    total += f(0.5)
+for word in ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+             "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"]:
+    total += len(word)
+print(round(total, 3))

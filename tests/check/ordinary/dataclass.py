@@ -269,3 +269,40 @@ Command("up", str.upper)
 Command("twice", lambda s: s * 2)
 print({name: c.run("ab") for name, c in Command.known.items()})
 assert Command.known["twice"].run("x") == "xx"
+#--- copies_and_types
+from dataclasses import asdict, astuple, dataclass, field, replace
+
+
+@dataclass
+class Item:
+    name: str
+    tags: list = field(default_factory=list)
+
+    def like(self, **changes):
+        return replace(self, **changes)
+
+
+@dataclass
+class Box:
+    items: list
+
+
+box = Box([Item("a", ["x"]), Item("b")])
+copy = asdict(box)
+copy["items"][0]["tags"].append("y")
+for item in box.items:
+    print(f"{type(item).__name__} {astuple(item)}", type(item) is Item, type(item) == Item)
+assert box.items[0].tags == ["x"] and box.items[0].like(name="c").name == "c"
+#--- user_dict
+from collections import UserDict
+
+
+class Lower(UserDict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key.lower(), value)
+
+
+d = Lower(A=1)
+d["B"] = 2
+print(d, d.copy(), sorted(d.copy()))
+assert d.copy() == {"a": 1, "b": 2}

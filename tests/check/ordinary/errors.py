@@ -271,3 +271,16 @@ try:
 except SystemExit as e:
     print(e.code)
 print(main(["you"]))
+#--- the_same_error_with_more_words
+def parse(text):
+    try:
+        return int(text)
+    except (TypeError, ValueError) as e:
+        raise type(e)(f"{text!r} is no number: {e}") from e
+
+
+for text in ("12", "x", None):
+    try:
+        print(parse(text))
+    except (TypeError, ValueError) as e:
+        print(type(e).__name__, e)
