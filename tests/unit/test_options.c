@@ -10,8 +10,8 @@
 #include <jansson.h>
 
 #include "base/own.h"
-#include "cli/options.h"
 #include "base/suggest.h"
+#include "cli/options.h"
 
 #define MAX_WORDS 12
 
