@@ -41,9 +41,9 @@ static int count_threads(void)
 }
 
 /* Libraries that keep threads (BLAS, say) end them in their fork handlers and start them anew
- * when they are next used. A fork whose child does nothing makes them do so now: the first process
- * of a box is cloned from here, in which no handler runs, and must leave no thread behind that a
- * guest forked there would wait for. */
+ * when they are next used. A fork whose child does nothing makes them do so now: a guest's own fork
+ * is made by a process that borrows this memory and has none of these threads, and to end them
+ * there would take for ever. */
 static int settle_threads(void)
 {
     pid_t pid;

@@ -27,8 +27,7 @@ int seal_ids(const struct plan *plan, struct gb_err *err)
 
     if (!plan->change_ids)
         return 0;
-    /* The raw calls: glibc's make all threads follow, and what runs here may share its memory with
-     * the zygote, whose threads they would be. */
+    /* The raw calls: there is one thread, and none that glibc's would have to make follow. */
     if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, gid, gid, gid) < 0 ||
         syscall(SYS_setresuid, uid, uid, uid) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "becoming user %u", uid);
