@@ -28,6 +28,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "python/afterfork.h"
 #include "python/check.h"
 #include "python/display.h"
 #include "python/protocol.h"
@@ -92,8 +93,11 @@ PyObject *guest_runtime(const char *name)
     return PyDict_GetItemString(runtime, name);
 }
 
+static void listen_for_the_end(void);
+
 int guest_compile_runtime(void)
 {
+    listen_for_the_end();
     return guest_runtime("finish") && display_compile() == 0 && tools_compile() == 0 &&
                    check_prepare() == 0
                ? 0
@@ -109,14 +113,21 @@ static PyObject *module_attr(const char *module, const char *name)
     return attr;
 }
 
+/* The same, looked up once for all guests. Borrowed. */
+static PyObject *known(PyObject **slot, const char *module, const char *name)
+{
+    if (!*slot)
+        *slot = module_attr(module, name);
+    return *slot;
+}
+
 /* compile(source, filename, mode, flags, True); source is text or a tree. */
 static PyObject *compile_any(PyObject *source, PyObject *filename, const char *mode, long flags)
 {
-    PyObject *fn = module_attr("builtins", "compile");
-    PyObject *out =
-        fn ? PyObject_CallFunction(fn, "OOslO", source, filename, mode, flags, Py_True) : NULL;
-    Py_XDECREF(fn);
-    return out;
+    static PyObject *slot;
+    PyObject *fn = known(&slot, "builtins", "compile");
+
+    return fn ? PyObject_CallFunction(fn, "OOslO", source, filename, mode, flags, Py_True) : NULL;
 }
 
 static long code_flags(PyObject *code)
@@ -148,7 +159,9 @@ static PyObject *source_text(const char *text, size_t len)
 static PyObject *split_last(PyObject *tree)
 {
     PyObject *body = PyObject_GetAttrString(tree, "body");
-    PyObject *expr_type = module_attr("_ast", "Expr"), *make = module_attr("_ast", "Expression");
+    static PyObject *slots[2];
+    PyObject *expr_type = known(&slots[0], "_ast", "Expr");
+    PyObject *make = known(&slots[1], "_ast", "Expression");
     PyObject *value = NULL, *split = NULL;
     Py_ssize_t n = body ? PyList_Size(body) : 0;
 
@@ -160,8 +173,6 @@ static PyObject *split_last(PyObject *tree)
             Py_CLEAR(split);
     }
     Py_XDECREF(value);
-    Py_XDECREF(make);
-    Py_XDECREF(expr_type);
     Py_XDECREF(body);
     return split;
 }
@@ -273,6 +284,11 @@ static PyMethodDef get_source_def = { "get_source", get_source, METH_VARARGS, NU
 
 static void listen_for_the_end(void)
 {
+    static bool is_listening; /* a guest inherits it of a warm zygote */
+
+    if (is_listening)
+        return;
+    is_listening = true;
     PyObject *set = module_attr("_signal", "signal");
     PyObject *handler = PyCFunction_New(&last_words_def, NULL);
     PyObject *r =
@@ -583,6 +599,23 @@ static Py_ssize_t attr_size(PyObject *module, const char *name)
     return n;
 }
 
+/* logging's own handler of last resort is always there, and keeps nothing. */
+static bool has_handlers(PyObject *logging)
+{
+    PyObject *list = PyObject_GetAttrString(logging, "_handlerList");
+    PyObject *own = PyObject_GetAttrString(logging, "lastResort");
+    Py_ssize_t n = list ? PyObject_Size(list) : 0;
+    PyObject *first =
+        n == 1 && PyList_Check(list) ? PyObject_CallFunction(PyList_GetItem(list, 0), NULL) : NULL;
+    bool has = n > 1 || (n == 1 && first != own);
+
+    Py_XDECREF(first);
+    Py_XDECREF(own);
+    Py_XDECREF(list);
+    PyErr_Clear();
+    return has;
+}
+
 /* Is there anything to do at the program's end? Mostly not, and doing nothing the long way costs
  * as much as running a small program: the only callback is logging's, which has no handlers. */
 static bool has_end_work(void)
@@ -599,7 +632,7 @@ static bool has_end_work(void)
     if (threading &&
         (attr_size(threading, "_active") != 1 || attr_size(threading, "_threading_atexits") != 0))
         return true;
-    return callbacks != (logging ? 1 : 0) || (logging && attr_size(logging, "_handlerList") != 0);
+    return callbacks != (logging ? 1 : 0) || (logging && has_handlers(logging));
 }
 
 static void finish(void)
@@ -790,7 +823,7 @@ static bool is_readable(int fd)
 void guest_prepare(const struct box_fds *fds)
 {
     (void)fds;
-    PyOS_AfterFork_Child();
+    afterfork_child();
     reseed();
     listen_for_the_end();
     /* What a cold zygote left to us: there is time while the box is built. */

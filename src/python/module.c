@@ -18,9 +18,11 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "python/afterfork.h"
 #include "python/check.h"
 #include "python/display.h"
 #include "python/guest.h"
+#include "python/pages.h"
 #include "python/protocol.h"
 #include "python/value.h"
 #include "sandbox/box.h"
@@ -164,6 +166,9 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
     (void)prctl(PR_SET_NAME, "glovebox-zygote", 0, 0, 0);
     if ((warm && guest_compile_runtime() < 0) || freeze(warm) < 0)
         return NULL;
+    afterfork_prepare();
+    if (warm)
+        pages_prepare();
     bool greeted = greet(sock, info, settle_threads()) == 0;
 
     /* While the engine makes its plan: every guest inherits what this leaves. Where there will be
@@ -287,6 +292,7 @@ static PyObject *module_check_parsed(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     { "serve", zygote_serve, METH_VARARGS, "serve(sock, info, warm, init): be a zygote" },
+    { "unless_boxing", afterfork_wrap, METH_O, "unless_boxing(handler): for forks of others" },
     { "bench", zygote_bench, METH_VARARGS, "bench(count, code): time bare forks" },
     { "check", module_check, METH_VARARGS, "check(source, rules[, prelude]): findings as JSON" },
     { "check_parsed", module_check_parsed, METH_VARARGS,
