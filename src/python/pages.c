@@ -31,8 +31,8 @@ static void fill_holes(void)
         } while (p && p < edge && filled < FILL_MAX);
 }
 
-/* Of a line of /proc/self/maps: a private mapping of a file, not written to, and big enough that
- * its tables are worth copying. */
+/* Of a line of /proc/self/maps: a private mapping of a file, not written to, of the interpreter or
+ * the C library, and big enough that its tables are worth copying. */
 static bool is_worth_keeping(const char *line, off_t *ret_at)
 {
     enum {
@@ -40,11 +40,13 @@ static bool is_worth_keeping(const char *line, off_t *ret_at)
     };
     unsigned long from, to;
     char perms[5];
+    const char *name = strrchr(line, '/');
 
-    if (sscanf(line, "%lx-%lx %4s", &from, &to, perms) != 3)
+    if (sscanf(line, "%lx-%lx %4s", &from, &to, perms) != 3 || !name)
         return false;
     *ret_at = (off_t)from;
-    return perms[1] == '-' && perms[3] == 'p' && strchr(line, '/') && to - from >= WORTH;
+    return perms[1] == '-' && perms[3] == 'p' && to - from >= WORTH &&
+           (strstr(name, "python") || strncmp(name, "/libc.", strlen("/libc.")) == 0);
 }
 
 /* A fork does not copy the page tables of mappings that nobody has written to: every guest would

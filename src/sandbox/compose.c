@@ -157,16 +157,19 @@ static void add_host_path(struct builder *b, const char *path)
         add_op(b, (struct plan_op){ OP_BIND, true, path, path + 1 });
 }
 
+/* A small file costs less than a mount. */
 static void add_copy(struct builder *b, const char *path)
 {
     enum {
-        COPY_MAX = 64 << 10
+        COPY_MAX = 4 << 10
     };
     auto_free char *text = malloc(COPY_MAX + 1);
     ssize_t n = text ? fd_slurp_at(AT_FDCWD, path, text, COPY_MAX) : -1;
 
     if (n > 0 && n < COPY_MAX && strlen(text) == (size_t)n)
         add_op(b, (struct plan_op){ OP_FILE, false, keep(b, "%s", text), path + 1 });
+    else if (n > 0)
+        add_host_path(b, path);
 }
 
 /* What a link points to is copied, under the link's name: resolv.conf often is one into /run. */
