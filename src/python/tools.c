@@ -20,6 +20,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "python/guest.h"
@@ -39,6 +41,7 @@
 
 enum {
     PIECE = 64 << 10,
+    LOOK_US = 50,
     NAP_MS = 50, /* the longest that a thread sleeps before it looks for signals */
     BUCKETS = 1024,
     NAMES_SHOWN = 50
@@ -255,6 +258,22 @@ static void take_replies(PyObject *here)
         gb_buf_done(&t.in); /* what one large result took */
 }
 
+/* Most tools answer sooner than a processor falls asleep and is woken again, so look a while before
+ * sleeping; whoever else wants the processor gets it meanwhile. */
+static ssize_t recv_soon(void *data, size_t max)
+{
+    int64_t until = clock_us() + LOOK_US;
+    ssize_t n;
+
+    do {
+        n = recv(t.chan, data, max, MSG_DONTWAIT);
+        if (n >= 0 || errno != EAGAIN)
+            return n;
+        (void)sched_yield();
+    } while (clock_us() < until);
+    return recv(t.chan, data, max, 0);
+}
+
 /* Read what the socket has, having waited for it if `block`. `here` is the loop that calls.
  * Returns -1 with a Python exception when there is nothing more to come. */
 static int read_replies(bool block, PyObject *here)
@@ -270,7 +289,7 @@ static int read_replies(bool block, PyObject *here)
     t.is_reading = true;
     if (block) {
         Py_BEGIN_ALLOW_THREADS;
-        n = recv(t.chan, t.in.data + t.in.len, t.in.cap - t.in.len, 0);
+        n = recv_soon(t.in.data + t.in.len, t.in.cap - t.in.len);
         e = errno;
         Py_END_ALLOW_THREADS;
     } else {
