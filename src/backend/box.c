@@ -12,12 +12,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/seat.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
@@ -78,7 +80,7 @@ static void forged(struct host_box *box)
 {
     box->forged = true;
     (void)event_del(box->on_answer);
-    host_box_kill(box);
+    host_box_stop(box);
 }
 
 /* At least as many as the text can hold: an item costs two bytes to send and hundreds to read. */
@@ -122,6 +124,8 @@ static bool take_done(struct host_box *box, const struct frame *head, json_t *an
 {
     struct timeval late = { .tv_sec = LINGER_S };
 
+    if (box->seat)
+        return seat_done(box, head, answer);
     box->answer = json_incref(answer);
     box->is_verdict = head->token == box->token;
     (void)event_del(box->on_answer);
@@ -129,18 +133,30 @@ static bool take_done(struct host_box *box, const struct frame *head, json_t *an
     return true;
 }
 
+static bool is_expected(const struct host_box *box, uint32_t kind)
+{
+    if (box->seat)
+        return kind == FRAME_DONE || kind == FRAME_SESSION;
+    return box->state >= BOX_RUNNING && (kind == FRAME_DONE || kind == FRAME_CHECKED);
+}
+
+static bool take(struct host_box *box, const struct frame *head, json_t *json)
+{
+    if (head->kind == FRAME_SESSION)
+        return seat_copied(box, json);
+    return head->kind == FRAME_DONE ? take_done(box, head, json) : take_checked(box, head, json);
+}
+
 /* Take the frame that is at the front, if it is all there. */
 static void take_frame(struct host_box *box)
 {
     auto_json json_t *json = NULL;
     struct frame head;
-    bool ok;
 
     if (box->in.len < sizeof(head))
         return;
     memcpy(&head, box->in.data, sizeof(head));
-    if ((head.kind != FRAME_DONE && head.kind != FRAME_CHECKED) || head.len > FRAME_MAX ||
-        box->state < BOX_RUNNING) {
+    if (!is_expected(box, head.kind) || head.len > FRAME_MAX) {
         forged(box);
         return;
     }
@@ -149,11 +165,9 @@ static void take_frame(struct host_box *box)
     json = frame_json(box, &head);
     box->in.len -= sizeof(head) + head.len;
     memmove(box->in.data, box->in.data + sizeof(head) + head.len, box->in.len);
-    ok = json &&
-         (head.kind == FRAME_DONE ? take_done(box, &head, json) : take_checked(box, &head, json));
-    if (!ok)
+    if (!json || !take(box, &head, json))
         forged(box);
-    else if (!box->answer)
+    else if (!box->answer || box->seat)
         take_frame(box); /* there may be one more: two are all that are taken */
 }
 
@@ -163,7 +177,7 @@ static bool read_answer(struct host_box *box)
     struct gb_err err;
     ssize_t n;
 
-    if (box->answer || box->forged)
+    if ((box->answer && !box->seat) || box->forged)
         return false;
     if (gb_buf_reserve(&box->in, PIECE, &err) < 0) {
         forged(box);
@@ -214,6 +228,12 @@ static void note_event(struct host_box *box, const struct box_event *event)
         box->usage = event->usage;
         end(box);
         break;
+    case BOX_RESTED:
+    case BOX_ROLLED:
+    case BOX_DROPPED:
+        if (box->seat)
+            seat_event(box, event);
+        break;
     }
 }
 
@@ -239,7 +259,7 @@ static void on_watch(evutil_socket_t fd, short what, void *data)
 
     (void)fd;
     (void)what;
-    if (box->state == BOX_RUNNING)
+    if (box->state == BOX_RUNNING && (!box->seat || seat_is_running(box)))
         (void)fd_send(box->ctl, &order, sizeof(order), NULL, 0);
 }
 
@@ -267,6 +287,30 @@ static void drain(struct host_box *box)
         ;
     while (read_answer(box))
         ;
+}
+
+/* A pipe's content and no more: in a box where a session lives, somebody may go on writing. */
+static void drain_some(struct host_box *box, int fd, int stream)
+{
+    int left = 0;
+
+    if (ioctl(fd, FIONREAD, &left) < 0)
+        return;
+    for (; left > 0 && read_piece(box, fd, stream); left -= PIECE)
+        ;
+}
+
+void host_box_drain(struct host_box *box)
+{
+    drain_some(box, box->out, STDOUT_FILENO);
+    drain_some(box, box->err, STDERR_FILENO);
+}
+
+void host_box_drain_answer(struct host_box *box)
+{
+    while (read_answer(box))
+        ;
+    box->in.len = 0;
 }
 
 static void end(struct host_box *box)
@@ -311,6 +355,9 @@ struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed)
                              .n_layers = box->n_layers };
 
     memcpy(o.layers, box->layers, sizeof(o.layers));
+    if (box->seat && seat_failed(box, &o))
+        return o;
+
     if (box->setup_failed) {
         o.end = RUN_FAILED;
         o.err = box->setup_err;
@@ -424,8 +471,7 @@ static int send_program(struct host_box *box, const json_t *program, int in, str
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending the request to its box") : 0;
 }
 
-/* From now on init watches what it uses, and its time. */
-static void watch_soon(struct host_box *box)
+void host_box_watch(struct host_box *box)
 {
     struct timeval soon = { .tv_usec = WATCH_AFTER_US };
 
@@ -434,6 +480,8 @@ static void watch_soon(struct host_box *box)
 
 int host_box_run(struct host_box *box, const struct box_work *work, struct gb_err *err)
 {
+    if (box->seat)
+        return seat_take(box, work, err);
     if (send_program(box, work->program, work->in, err) < 0)
         return -1;
     box->state = BOX_RUNNING;
@@ -441,7 +489,7 @@ int host_box_run(struct host_box *box, const struct box_work *work, struct gb_er
     box->timeout_ms = work->timeout_ms;
     box->is_held = work->hold;
     if (!work->hold) /* until then only our own code runs in it */
-        watch_soon(box);
+        host_box_watch(box);
     return 0;
 }
 
@@ -453,7 +501,7 @@ void host_box_go(struct host_box *box)
         return;
     box->is_held = false;
     (void)fd_send(box->chan, &head, sizeof(head), NULL, 0);
-    watch_soon(box);
+    host_box_watch(box);
 }
 
 void host_box_kill(struct host_box *box)
@@ -470,6 +518,14 @@ void host_box_kill(struct host_box *box)
     (void)evtimer_add(box->on_late, &late);
 }
 
+void host_box_stop(struct host_box *box)
+{
+    if (box->seat && box->state == BOX_RUNNING && !box->killed)
+        seat_stop(box);
+    else
+        host_box_kill(box);
+}
+
 void host_box_free(struct host_box *box)
 {
     struct event *events[] = { box->on_pid, box->on_ctl,   box->on_answer, box->on_out,
@@ -481,6 +537,7 @@ void host_box_free(struct host_box *box)
             event_free(events[i]);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         gb_closep(&fds[i]);
+    seat_free(box->seat);
     gb_buf_done(&box->in);
     json_decref(box->answer);
     free(box->scratch);

@@ -18,6 +18,7 @@ struct box_shape {
 };
 
 struct host_box;
+struct box_seat; /* what a box has in which a session lives (seat.h) */
 
 struct box_callbacks {
     void *data;
@@ -26,7 +27,8 @@ struct box_callbacks {
     void (*checked)(void *data, struct host_box *box, const json_t *found);
     void (*output)(void *data, struct host_box *box, int stream, const char *bytes, size_t len);
     /* Everything in the box is dead, and all that it wrote was delivered. Not called for a box
-     * that never ran. */
+     * that never ran. In a box where a session lives: a run has ended, and, unless the state is
+     * BOX_OVER, another may come. */
     void (*ended)(void *data, struct host_box *box);
     /* Its first process is gone too. The box is freed when this returns. */
     void (*gone)(void *data, struct host_box *box);
@@ -48,7 +50,9 @@ struct host_box {
     int pidfd, ctl, chan, answer_fd, out, err;
     struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late;
     const struct box_callbacks *callbacks;
-    void *run; /* whoever uses it */
+    void *run;             /* whoever uses it */
+    void *place;           /* what it is kept for, or NULL */
+    struct box_seat *seat; /* or NULL: for one run */
 
     /* what was seen */
     bool is_ready; /* sealed, and reading */
@@ -91,7 +95,9 @@ struct box_work {
     int in; /* a descriptor for standard input, or -1 */
     struct plan_watch watch;
     uint64_t timeout_ms;
-    bool hold; /* the program will wait for host_box_go() */
+    bool hold;          /* the program will wait for host_box_go() */
+    enum place_act act; /* and what follows, where a session lives */
+    uint64_t cell;
 };
 
 /* Send the program; the box may still be being made. */
@@ -103,6 +109,19 @@ void host_box_go(struct host_box *box);
 
 /* End it, and everything in it. `gone` follows. */
 void host_box_kill(struct host_box *box);
+
+/* End the run that it was given: `ended` follows. That is the end of the box, unless a session lives
+ * in it. */
+void host_box_stop(struct host_box *box);
+
+/* For seat.c: read what is in the pipes now, without waiting for more. */
+void host_box_drain(struct host_box *box);
+
+/* For seat.c: the same for the answer, when nobody can write any more; half a frame is forgotten. */
+void host_box_drain_answer(struct host_box *box);
+
+/* For seat.c: begin to watch what a program uses, unless it has ended by then. */
+void host_box_watch(struct host_box *box);
 
 /* What became of the run that it was given. `was_killed`: the engine had told it to end. */
 struct run_outcome host_box_outcome(const struct host_box *box, bool was_killed);

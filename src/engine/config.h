@@ -22,6 +22,10 @@ struct config {
     char *review_ca;       /* a file of certificates to trust instead of the system's, or NULL */
     char *audit;           /* a file to append to, or NULL */
     unsigned pool;
+    uint64_t session_idle_ms, session_life_ms;
+    uint64_t session_queue;       /* requests that may wait for one */
+    uint64_t session_checkpoints; /* cells that one can be taken back */
+    uint64_t sessions_max;
     bool oneshot;
     bool acknowledge_unsafe;
     bool audit_required; /* nothing runs that cannot be recorded */

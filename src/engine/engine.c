@@ -15,6 +15,7 @@
 #include "engine/job.h"
 #include "engine/result.h"
 #include "engine/review.h"
+#include "engine/session.h"
 
 enum {
     EXPLAIN_WAIT_MS = 20000
@@ -50,6 +51,7 @@ void job_deliver(struct gb_job *job)
     auto_free char *text = NULL;
     struct gb_engine *engine = job->engine;
 
+    session_leave(job);
     audit_end(job);
     text = json_text(job->result);
     if (job->callbacks.done)
@@ -67,7 +69,7 @@ static void on_later(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     while (job) { /* from the start after each: a callback may begin jobs */
-        if (!job->run) {
+        if (job->is_over) {
             job_deliver(job);
             job = e->jobs;
         } else {
@@ -98,10 +100,19 @@ struct gb_job *gb_start(struct gb_engine *engine, const char *request,
 
 void gb_cancel(struct gb_job *job)
 {
-    if (!job->run || job->stopped != STOP_NONE)
+    if (job->is_over || job->stopped != STOP_NONE)
         return;
     job->stopped = STOP_CANCEL;
-    job->engine->backend->ops->kill(job->run);
+    if (job->run)
+        job->engine->backend->ops->kill(job->run);
+    else
+        road_cancel(job);
+}
+
+void gb_interrupt(struct gb_job *job)
+{
+    if (job->run && job->stopped == STOP_NONE)
+        job->engine->backend->ops->interrupt(job->run);
 }
 
 int gb_approve(struct gb_job *job, int yes, const char *reason)
@@ -316,8 +327,12 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
         job->stopped = job->stopped == STOP_NONE ? STOP_CANCEL : job->stopped;
     if (engine->backend)
         engine->backend->ops->free(engine->backend); /* ends the jobs that run */
-    while (engine->jobs)
+    while (engine->jobs) {
+        if (!engine->jobs->is_over)
+            road_cancel(engine->jobs);
         job_deliver(engine->jobs);
+    }
+    sessions_free(engine);
     if (engine->on_wake)
         event_free(engine->on_wake);
     if (engine->on_later)

@@ -20,5 +20,8 @@ void result_where(struct gb_job *job, enum plan_level level, const char *const *
 /* It was refused before it ran: one more finding, an error that has no place in the code. */
 void result_rejected(struct gb_job *job, const char *rule, const char *message, const char *remedy);
 
+/* The caller does not want it any more. */
+void result_cancelled(struct gb_job *job);
+
 /* It ran, and this is what became of it. */
 void result_collect(struct gb_job *job, const struct run_outcome *o);

@@ -29,6 +29,7 @@
 #include "base/own.h"
 #include "python/check.h"
 #include "python/protocol.h"
+#include "python/session.h"
 #include "python/value.h"
 #include "python/verdict.h"
 #include "runtime_py.h"
@@ -617,31 +618,42 @@ static void run_program(struct guest *g)
 
 /* ---- the channel ---- */
 
-static json_t *frame_read(int chan, uint64_t *ret_token)
+static int text_read(int chan, int file, char *text, size_t len)
+{
+    if (file < 0)
+        return fd_read_all(chan, text, len);
+    return pread(file, text, len, 0) == (ssize_t)len ? 0 : -1;
+}
+
+json_t *guest_frame_read(int chan, uint64_t *ret_token, bool *ret_stdin)
 {
     struct frame head;
     char *text = NULL;
     json_t *json = NULL;
-    int in = -1;
-    size_t n = 1;
+    int fds[2] = { -1, -1 };
+    size_t n = ARRAY_LEN(fds);
+    auto_close int in = -1, file = -1;
 
-    if (fd_recv(chan, &head, sizeof(head), &in, &n) != (ssize_t)sizeof(head) ||
-        head.kind != FRAME_RUN)
+    if (fd_recv(chan, &head, sizeof(head), fds, &n) != (ssize_t)sizeof(head) ||
+        (head.kind != FRAME_RUN && head.kind != FRAME_RUN_FILE))
         return NULL;
-    if (n == 1 && in >= 0) { /* what the program reads as standard input */
+    if (head.kind == FRAME_RUN_FILE)
+        file = fds[0];
+    in = fds[head.kind == FRAME_RUN_FILE ? 1 : 0];
+    if (in >= 0) { /* what the program reads as standard input */
         (void)dup2(in, 0);
-        (void)close(in);
+        *ret_stdin = true;
     }
     *ret_token = head.token;
     explicit_bzero(&head.token, sizeof(head.token));
     text = malloc(head.len);
-    if (text && fd_read_all(chan, text, head.len) == 0)
+    if (text && text_read(chan, file, text, head.len) == 0)
         json = json_loadb(text, head.len, JSON_ALLOW_NUL, NULL);
     free(text);
     return json;
 }
 
-static void frame_write(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
+void guest_frame_write(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
 {
     size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
     struct frame *frame = malloc(sizeof(*frame) + len);
@@ -671,7 +683,7 @@ static void take_leave(struct guest *g)
         json_t *found = json_object();
         verdict_answer(&g->verdict, found);
         json_object_set(found, "check_us", json_object_get(g->answer, "check_us"));
-        frame_write(g->tell_fd, FRAME_CHECKED, found, &g->token);
+        guest_frame_write(g->tell_fd, FRAME_CHECKED, found, &g->token);
         json_decref(found);
     }
     explicit_bzero(&g->token, sizeof(g->token)); /* order: before any of the program runs */
@@ -708,6 +720,52 @@ static void run_request(struct guest *g)
     }
     take_leave(g);
     run_program(g);
+}
+
+/* ---- cells of a session (session.c) ---- */
+
+int guest_begin_names(void)
+{
+    PyObject *nothing = PyUnicode_FromString("");
+    int r = nothing && fresh_main(nothing) ? 0 : -1;
+
+    Py_XDECREF(nothing);
+    return r;
+}
+
+/* What the check found is known, from a box of its own: what ran here before could say anything. */
+json_t *guest_run_cell(json_t *request)
+{
+    struct guest g = { .chan = -1, .tell_fd = -1, .request = request, .answer = json_object() };
+    json_t *code = json_object_get(request, "code");
+    const char *filename = request_text(&g, "filename");
+    PyObject *source = source_text(json_string_value(code), json_string_length(code));
+
+    g.filename = PyUnicode_FromString(filename ? filename : "main.py");
+    g.names = PyModule_GetDict(PyImport_AddModule("__main__"));
+    if (source && g.filename && bind_inputs(&g) == 0 && set_argv(&g) == 0 &&
+        set_environment(&g) == 0)
+        check_program(&g, source);
+    if (g.body && !g.verdict.is_rejected)
+        run_program(&g);
+    else if (PyErr_Occurred())
+        answer_exception(&g);
+    else /* it was parsed before, by somebody else: then there is no memory for it here */
+        json_object_set_new(g.answer, "error",
+                            json_pack("{s:s,s:s,s:n,s:s}", "type", "SyntaxError", "message",
+                                      "the session cannot compile the cell", "line", "traceback",
+                                      ""));
+    flush("stdout");
+    flush("stderr");
+    json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
+    verdict_done(&g.verdict);
+    Py_XDECREF(source);
+    Py_XDECREF(g.filename);
+    Py_XDECREF(g.prelude);
+    Py_XDECREF(g.body);
+    Py_XDECREF(g.last);
+    PyErr_Clear();
+    return g.answer;
 }
 
 /* Run something like a request, so that the pages that every run writes to are copied now, while
@@ -780,12 +838,14 @@ void guest_main(const struct box_fds *fds)
     struct guest g = { .chan = fds->chan, .tell_fd = fds->answer };
 
     add_workspace();
-    bool is_awaited = is_readable(fds->chan);
+    bool is_awaited = is_readable(fds->chan), has_stdin = false;
 
     if (!is_awaited)
         warm_up();
     box_ready(fds->ctl);
-    g.request = frame_read(fds->chan, &g.token);
+    g.request = guest_frame_read(fds->chan, &g.token, &has_stdin);
+    if (g.request && session_is(g.request))
+        session_main(fds, g.request);
     g.answer = json_object();
     if (g.request) {
         lower_rlimits(&g);
@@ -800,7 +860,7 @@ void guest_main(const struct box_fds *fds)
         _exit(1); /* the engine changed its mind, or is gone */
     }
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
-    frame_write(fds->answer, FRAME_DONE, g.answer, &g.token);
+    guest_frame_write(fds->answer, FRAME_DONE, g.answer, &g.token);
     if (is_awaited) /* the engine is busy, or starts for this run alone: the least work counts */
         _exit(g.exit_code);
     leave(g.exit_code);

@@ -2,6 +2,11 @@
 /* The guest: the process in which the model's code runs. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "python/protocol.h"
 
 struct box_fds;
 
@@ -20,6 +25,18 @@ PyObject *guest_runtime(const char *name);
 
 /* Parse as a program is parsed: a new reference to the tree, or NULL with a Python exception. */
 PyObject *guest_parse(PyObject *source, PyObject *filename);
+
+/* The next request of the engine's, and its token: NULL at the end. If a standard input came with it,
+ * it is in place, and *ret_stdin true. */
+json_t *guest_frame_read(int chan, uint64_t *ret_token, bool *ret_stdin);
+
+void guest_frame_write(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token);
+
+/* __main__ as a session finds it. Returns 0, or -1 with a Python exception. */
+int guest_begin_names(void);
+
+/* Run a request in __main__ as it is, and flush. New reference: the answer. */
+json_t *guest_run_cell(json_t *request);
 
 /* Makes the interpreter's first tree, when run. */
 #define FIRST_TREE "x = 1\nx"

@@ -13,6 +13,9 @@
  * check found something, or if it was told to hold: then it waits for FRAME_GO. Whatever a guest
  * sends is hostile: the engine believes lengths only up to FRAME_MAX, content only after it parsed,
  * and what the check found only from one who knows the token.
+ *
+ * A session's guest lives on, and gets a FRAME_RUN for each thing that it is to do (session.c); its
+ * FRAME_DONE must carry that frame's token, so that it cannot be taken for another's.
  */
 #include <stdint.h>
 #include <sys/types.h>
@@ -61,7 +64,9 @@ enum frame_kind {
     FRAME_RUN = 1,
     FRAME_DONE = 2,
     FRAME_CHECKED = 3, /* the code passed, and this was found in it */
-    FRAME_GO = 4       /* no content: let the program begin */
+    FRAME_GO = 4,      /* no content: let the program begin */
+    FRAME_SESSION = 48, /* from a session: the number of the copy that it has made of itself */
+    FRAME_RUN_FILE = 49 /* FRAME_RUN, but `len` bytes of a file that comes with it follow */
 };
 
 struct frame {
