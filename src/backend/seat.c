@@ -66,6 +66,8 @@ struct box_seat {
     enum place_act act;   /* of the run that goes on */
     bool has_copied;      /* the copy after it has come already */
     bool was_forged;      /* it wrote what is no answer */
+    bool is_rewinding;
+    enum phase from; /* which it was in when it was told to roll */
     enum place_state state;
     pid_t target; /* who is woken */
     unsigned wakes;
@@ -219,6 +221,7 @@ static void fail_work(struct host_box *box, const struct gb_err *err)
 
 static void roll(struct host_box *box)
 {
+    box->seat->from = box->seat->phase;
     box->seat->phase = ROLLING;
     (void)tell_init(box, BOX_ROLL, 0);
     patience(box, ROLL_S, 0);
@@ -242,7 +245,7 @@ static void rewind_to(struct host_box *box, uint64_t cell)
     while (s->n_copies > at + 1)
         (void)tell_init(box, BOX_DROP, s->copies[--s->n_copies].pid);
     s->cell = cell;
-    s->act = PLACE_REWIND;
+    s->is_rewinding = true;
     work_done(s);
     roll(box);
 }
@@ -434,8 +437,8 @@ static bool choose(struct host_box *box, enum phase was)
 
     if (!newest(s))
         return false;
-    if (was == RUNNING || was == ROLLING) {
-        s->state = s->act == PLACE_REWIND ? PLACE_INTACT : PLACE_ROLLED;
+    if (was == RUNNING || s->is_rewinding) {
+        s->state = s->is_rewinding ? PLACE_INTACT : PLACE_ROLLED;
         return is_safe(s);
     }
     s->cell = newest(s)->cell;
@@ -456,7 +459,7 @@ static bool choose(struct host_box *box, enum phase was)
 static void on_rolled(struct host_box *box, const struct box_event *event)
 {
     struct box_seat *s = box->seat;
-    enum phase was = s->phase;
+    enum phase was = s->phase == ROLLING ? s->from : s->phase;
 
     if (was == WAKING) {
         lose(box, "the copy that it was to go on from has been killed");
@@ -473,7 +476,7 @@ static void on_rolled(struct host_box *box, const struct box_event *event)
     box->status = event->status;
     box->sample = event->sample;
     box->usage = event->usage;
-    if (was == ROLLING && s->act == PLACE_REWIND) { /* that was what it was to do */
+    if (s->is_rewinding) { /* that was what it was to do */
         box->end = END_EXITED;
         box->status = 0;
         json_decref(box->answer);
@@ -483,7 +486,8 @@ static void on_rolled(struct host_box *box, const struct box_event *event)
         lose(box, "the copy that it was to go back to has been killed");
         return;
     }
-    s->was_forged = box->forged;
+    s->was_forged = box->forged && (was == RUNNING || was == ENDING);
+    s->is_rewinding = false;
     box->forged = false;
     (void)event_add(box->on_answer, NULL);
     s->phase = WAKING;

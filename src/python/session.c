@@ -185,12 +185,20 @@ int session_is(const json_t *request)
     return act_of(request) != NULL;
 }
 
+/* Flags are of the open file, not of the process: what a cell set, all of them have. */
+static void make_blocking(const struct session *s)
+{
+    (void)fcntl(s->keeps.chan, F_SETFL, 0);
+    (void)fcntl(s->keeps.answer, F_SETFL, 0);
+}
+
 /* Standard input is a cell's own: what an earlier one had is not this one's to read on. */
 static json_t *next_request(const struct session *s, uint64_t *ret_token)
 {
     json_t *request;
     bool has_stdin = false;
 
+    make_blocking(s);
     Py_BEGIN_ALLOW_THREADS request = guest_frame_read(s->keeps.chan, ret_token, &has_stdin);
     Py_END_ALLOW_THREADS if (!has_stdin)
     {

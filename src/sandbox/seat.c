@@ -322,14 +322,16 @@ static void roll(struct init *in, struct seat *s)
     seat_roll(in, s, &event);
 }
 
+/* May come again for one that does not answer: its queue of signals may have been full. */
 static void wake(struct seat *s, pid_t pid)
 {
-    if (s->guest != 0 || !copy_forget(s, pid)) {
+    if (s->guest != pid && (s->guest != 0 || !copy_forget(s, pid))) {
         tell_dropped(s, pid);
         return;
     }
+    if (s->guest != pid)
+        s->cpu_before_us = process_cpu_us(pid);
     s->guest = pid;
-    s->cpu_before_us = process_cpu_us(pid);
     (void)kill(pid, SIGCONT);
     (void)kill(pid, BOX_WAKE_SIGNAL);
 }
