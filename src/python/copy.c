@@ -103,19 +103,18 @@ static void await_init(pid_t init)
         _exit(1);
 }
 
+/* Whatever is sent to it is taken, and means nothing unless it comes from init. */
 static void sleep_until_woken(pid_t init)
 {
     siginfo_t info = { 0 };
-    sigset_t wake, all;
+    sigset_t all;
     struct timespec now = { 0 };
+    int sig;
 
-    (void)sigemptyset(&wake);
-    (void)sigaddset(&wake, BOX_WAKE_SIGNAL);
-    do
-        info.si_pid = 0;
-    while (sigwaitinfo(&wake, &info) < 0 || info.si_code != SI_USER || info.si_pid != init);
-    /* Whatever else was sent to it meanwhile was not meant for one who goes on. */
     (void)sigfillset(&all);
+    do
+        sig = sigwaitinfo(&all, &info);
+    while (sig != BOX_WAKE_SIGNAL || info.si_code != SI_USER || info.si_pid != init);
     while (sigtimedwait(&all, NULL, &now) > 0)
         ;
 }

@@ -289,6 +289,10 @@ void seat_roll(struct init *in, struct seat *s, struct box_event *event)
         seat_close(in, s, event);
         return;
     }
+    /* Whoever stopped them, they are to take the signals that wait for them: the queues of all
+     * processes of a user have one limit. */
+    for (size_t i = 0; i < s->n_copies; i++)
+        (void)kill(s->copies[i], SIGCONT);
     s->guest = 0;
     s->deadline_us = 0;
     s->is_resting = true;
