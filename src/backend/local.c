@@ -24,6 +24,7 @@
 #include "backend/box.h"
 #include "backend/order.h"
 #include "backend/program.h"
+#include "backend/seat.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -55,6 +56,14 @@ struct run {
     int stdin_fd;
 };
 
+/* A box that stays. It has none before the first run, and none when that is lost. */
+struct place {
+    struct place *next;
+    struct local *local;
+    struct place_spec spec;
+    struct host_box *box;
+};
+
 struct local {
     struct backend backend;
     struct event_base *base;
@@ -78,6 +87,7 @@ struct local {
     uint64_t n_boxes;
     struct box_callbacks callbacks;
     struct host_box *boxes;
+    struct place *places;
     struct run *queue;  /* runs without a box, first come first */
     struct run *ending; /* runs that ended without one, to be told from the loop */
     struct plans plans;
@@ -170,6 +180,17 @@ static struct plan_limits made_with(const struct plan_limits *usual, const struc
     return limits;
 }
 
+/* Beside what its programs start there are the copies, and one that makes them; and processor time
+ * is counted by the cell. */
+static struct plan_limits made_to_stay(const struct run_order *order)
+{
+    struct plan_limits limits = order->limits;
+
+    limits.processes += order->place->spec.copies + 2;
+    limits.cpu_ms = 0;
+    return limits;
+}
+
 /* What an order asks for, with auto as what it means now. */
 static struct box_shape shape_of(const struct local *l, const struct run_order *order)
 {
@@ -177,6 +198,9 @@ static struct box_shape shape_of(const struct local *l, const struct run_order *
 
     if (level == ISOLATION_AUTO)
         level = l->auto_level == ISOLATION_AUTO ? LEVEL_NAMESPACES : l->auto_level;
+    if (order->place)
+        return (struct box_shape){ (enum plan_level)level, order->host_network,
+                                   made_to_stay(order), order->mounts };
     return (struct box_shape){ (enum plan_level)level, order->host_network,
                                made_with(&l->usual.limits, &order->limits), order->mounts };
 }
@@ -267,7 +291,9 @@ static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
                              .watch = program_watch(&r->order, &r->shape),
                              .timeout_ms = r->order.timeout_ms,
                              .hold = r->order.hold,
-                             .tool_token = token };
+                             .tool_token = token,
+                             .act = r->order.act,
+                             .cell = r->order.cell };
     int e = host_box_run(box, &work, err);
 
     json_decref(program);
@@ -280,11 +306,30 @@ static void run_started(struct run *r)
     r->events.started(r->events.data);
 }
 
+static int move_in(struct place *place, struct host_box *box, struct gb_err *err)
+{
+    if (seat_new(box, place->spec.copies, err) < 0)
+        return -1;
+    place->box = box;
+    box->place = place;
+    return 0;
+}
+
+static void move_out(struct host_box *box)
+{
+    struct place *place = box->place;
+
+    if (place)
+        place->box = NULL;
+    box->place = NULL;
+}
+
 static void assign(struct local *l, struct run *r, struct host_box *box)
 {
     struct gb_err err;
 
-    if (run_in(r, box, &err) < 0) {
+    if ((r->order.place && move_in(r->order.place, box, &err) < 0) || run_in(r, box, &err) < 0) {
+        move_out(box);
         host_box_kill(box);          /* it died while it waited; another will come */
         if (err.code != GB_E_GONE) { /* another would do no better */
             run_fail(r, &err);
@@ -482,13 +527,47 @@ static void run_requeue(struct local *l, struct run *r)
     l->queue = r;
 }
 
+/* A run in a place has ended; unless the place has too, it can have another at once. */
+static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o)
+{
+    auto_json json_t *answer = json_incref(o->answer);
+    auto_free char *note = strdup(seat_note(box));
+
+    o->place = seat_state(box);
+    o->note = note && *note ? note : NULL;
+    if (o->place == PLACE_LOST)
+        move_out(box);
+    else
+        seat_reset(box);
+    run_done(r, o);
+}
+
+/* It ended while nothing ran in it. */
+static void place_lost(struct local *l, struct host_box *box)
+{
+    struct place *place = box->place;
+    struct gb_err err;
+
+    if (!place || l->freeing)
+        return;
+    gb_err_set(&err, GB_E_GONE, 0, "the session's box has ended%s%s", *seat_note(box) ? ": " : "",
+               seat_note(box));
+    move_out(box);
+    place->spec.lost(place->spec.data, &err);
+}
+
 static void on_ended(void *data, struct host_box *box)
 {
     struct local *l = data;
     struct run *r = box->run;
 
+    if (!r) {
+        place_lost(l, box);
+        return;
+    }
     box->run = NULL;
     if (!box->is_ready && !r->killed) {
+        move_out(box);
         run_requeue(l, r);
         return; /* what happens next is decided when the box is gone */
     }
@@ -501,7 +580,10 @@ static void on_ended(void *data, struct host_box *box)
             o.sample.hit = LIMIT_MEMORY;
         }
     }
-    run_done(r, &o);
+    if (box->seat)
+        stay_done(r, box, &o);
+    else
+        run_done(r, &o);
     (void)evtimer_add(l->on_pump, &at_once);
 }
 
@@ -521,6 +603,7 @@ static void unborn_free(struct local *l, struct host_box *box)
     struct run *r = box->run;
 
     box_forget(l, box);
+    move_out(box);
     host_box_free(box);
     if (r)
         run_requeue(l, r);
@@ -642,6 +725,20 @@ static int zygote_begin(struct local *l, struct gb_err *err)
 
 /* ---- the vtable ---- */
 
+/* In a place that has its box already. */
+static void stay_run(struct run *r, struct host_box *box)
+{
+    r->box = box;
+    box->run = r;
+    if (run_in(r, box, &r->failed) < 0) {
+        r->box = NULL;
+        box->run = NULL;
+        run_fail(r, &r->failed);
+    } else {
+        run_started(r);
+    }
+}
+
 static struct run *local_run(struct backend *b, const struct run_order *order,
                              const struct run_events *events, struct gb_err *err)
 {
@@ -668,6 +765,10 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
         return NULL;
     }
     r->shape = shape_of(l, order);
+    if (order->place && order->place->box) {
+        stay_run(r, order->place->box);
+        return r;
+    }
     while (*end)
         end = &(*end)->next;
     *end = r;
@@ -707,9 +808,49 @@ static void local_kill(struct run *r)
         return;
     r->killed = true;
     if (r->box)
-        host_box_kill(r->box);
+        host_box_stop(r->box);
     else if (!event_pending(r->on_end, EV_TIMEOUT, NULL))
         run_fail(r, &cancelled);
+}
+
+static void local_interrupt(struct run *r)
+{
+    if (r->box && r->box->seat && !r->killed)
+        seat_interrupt(r->box);
+}
+
+static struct place *local_place_new(struct backend *b, const struct place_spec *spec)
+{
+    struct local *l = (struct local *)b;
+    struct place *place = calloc(1, sizeof(*place));
+
+    if (place)
+        *place = (struct place){ .next = l->places, .local = l, .spec = *spec };
+    if (place)
+        l->places = place;
+    return place;
+}
+
+static struct place_about local_place_about(const struct place *place)
+{
+    return place->box ? seat_about(place->box) : (struct place_about){ 0 };
+}
+
+static void local_place_free(struct place *place)
+{
+    struct place **at = place ? &place->local->places : NULL;
+
+    if (!place)
+        return;
+    while (*at != place)
+        at = &(*at)->next;
+    *at = place->next;
+    if (place->box) {
+        struct host_box *box = place->box;
+        move_out(box);
+        host_box_kill(box);
+    }
+    free(place);
 }
 
 static json_t *local_explain(struct backend *b, const struct run_order *order, struct gb_err *err)
@@ -791,6 +932,8 @@ static void local_free(struct backend *b)
         if (born)
             (void)event_base_loop(l->base, EVLOOP_ONCE);
     }
+    while (l->places)
+        local_place_free(l->places);
     plans_done(&l->plans);
     (void)mounts_unref(l->usual.mounts);
     gb_closep(&l->cgroup);
@@ -820,6 +963,10 @@ static const struct backend_ops local_ops = {
     .tell = local_tell,
     .untold = local_untold,
     .kill = local_kill,
+    .interrupt = local_interrupt,
+    .place_new = local_place_new,
+    .place_about = local_place_about,
+    .place_free = local_place_free,
     .explain = local_explain,
     .waiting = local_waiting,
     .about = local_about,

@@ -35,7 +35,7 @@ static json_t *rlimits_of(const struct run_order *order, const struct box_shape 
     uint64_t init = made->level == LEVEL_NAMESPACES ? 1 : 0;
     json_t *list = json_array();
 
-    if (made->level == LEVEL_NONE)
+    if (made->level == LEVEL_NONE || order->place) /* a session's are what it was made with */
         return list;
     if (want->memory_bytes != have->memory_bytes)
         add_rlimit(list, RLIMIT_DATA, want->memory_bytes * 2);

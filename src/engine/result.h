@@ -25,6 +25,8 @@ void result_rejected(struct gb_job *job, const char *rule, const char *message, 
 
 /* The last of its files was collected, now. */
 void result_collected(struct gb_job *job);
+/* The caller does not want it any more. */
+void result_cancelled(struct gb_job *job);
 
 /* It ran, and this is what became of it. */
 void result_collect(struct gb_job *job, const struct run_outcome *o);
