@@ -158,6 +158,14 @@ static int take_text(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
+static int take_echo(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_boolean(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be true or false", key);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
 static int take_argv(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     if (!json_is_array(value))
@@ -230,6 +238,7 @@ static const struct {
     { "env", take_env },
     { "stdin", take_stdin },
     { "stdin_base64", take_stdin_base64 },
+    { "echo", take_echo },
     { "session", take_session },
     { "op", take_op },
     { "cell", take_cell },

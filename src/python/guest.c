@@ -601,12 +601,25 @@ static void finish(void)
     flush("stderr");
 }
 
+/* As the interactive interpreter shows it. */
+static void echo(PyObject *value)
+{
+    PyObject *show = PySys_GetObject("displayhook");
+    PyObject *r = show ? PyObject_CallFunctionObjArgs(show, value, NULL) : NULL;
+
+    Py_XDECREF(r);
+    if (PyErr_Occurred())
+        PyErr_WriteUnraisable(show);
+}
+
 static void run_program(struct guest *g)
 {
     PyObject *value = NULL;
 
     if (run_prelude(g) == 0)
         value = run_pieces(g);
+    if (value && g->last && json_is_true(json_object_get(g->request, "echo")))
+        echo(value);
     if (value && g->last)
         answer_value(g, value);
     if (!value && PyErr_ExceptionMatches(PyExc_SystemExit))

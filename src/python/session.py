@@ -22,10 +22,11 @@ def open_stdin():
     sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
 
 
-def size_of(value, seen):
+def size_of(value, budget):
     """Bytes of the value and, for plain containers, of what is in them, each thing once."""
-    total, todo = 0, [value]
-    while todo and len(seen) < SEEN_MAX:
+    total, todo, seen = 0, [value], set()
+    while todo and budget[0] > 0:
+        budget[0] -= 1
         item = todo.pop()
         if id(item) in seen:
             continue
@@ -46,7 +47,7 @@ def inspect():
     import threading
     import types
 
-    names, modules, seen = [], [], set()
+    names, modules, budget = [], [], [SEEN_MAX]
     everything = dict(sys.modules["__main__"].__dict__)
     for name, value in everything.items():
         if name.startswith("__") and name.endswith("__"):
@@ -60,7 +61,7 @@ def inspect():
                 text = f"{kind.__module__}.{text}"
             entry = {"name": name, "type": text, "bytes": None}
             try:
-                entry["bytes"] = size_of(value, seen)
+                entry["bytes"] = size_of(value, budget)
                 if hasattr(kind, "__len__"):
                     entry["length"] = len(value)
                 shape = getattr(value, "shape", None)
