@@ -52,8 +52,11 @@ static int get_char(EditLine *el, wchar_t *ret)
             continue;
         if (n <= 0)
             return (int)n;
+        /* A Ctrl-D that came before the terminal was ours: an end of file then, a NUL now. */
+        if (byte == '\0')
+            byte = 'D' - '@';
         len = mbrtowc(ret, &byte, 1, &e->state);
-        if (len == 0 || len == 1)
+        if (len == 1)
             return 1;
         if (len == (size_t)-1) { /* no character: as what it is */
             memset(&e->state, 0, sizeof(e->state));
