@@ -237,6 +237,14 @@ static void note_event(struct host_box *box, const struct box_event *event)
     }
 }
 
+static void gone(struct host_box *box)
+{
+    if (box->state == BOX_RUNNING)
+        end(box);
+    box->callbacks->gone(box->callbacks->data, box);
+    host_box_free(box);
+}
+
 static void on_ctl(evutil_socket_t fd, short what, void *data)
 {
     struct host_box *box = data;
@@ -246,6 +254,8 @@ static void on_ctl(evutil_socket_t fd, short what, void *data)
     (void)what;
     if (n == (ssize_t)sizeof(event))
         note_event(box, &event);
+    else if (n != -EAGAIN && !host_box_is_last(box))
+        gone(box); /* the others live on, and the process with them */
     else if (n != -EAGAIN)
         (void)event_del(box->on_ctl);
 }
@@ -337,10 +347,7 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
     while (fd_recv(box->ctl, &event, sizeof(event), NULL, NULL) == (ssize_t)sizeof(event))
         if (event.kind != BOX_READY || box->state == BOX_RUNNING)
             note_event(box, &event); /* a short run may have been ready and over since we looked */
-    if (box->state == BOX_RUNNING)
-        end(box);
-    box->callbacks->gone(box->callbacks->data, box);
-    host_box_free(box);
+    gone(box);
 }
 
 /* ---- what became of it ---- */
@@ -509,6 +516,8 @@ void host_box_kill(struct host_box *box)
     struct box_order order = { .kind = BOX_DIE };
     struct timeval late = { .tv_usec = LATE_US };
 
+    if (!host_box_is_last(box)) /* who is late then costs all of them the box */
+        late = (struct timeval){ .tv_sec = LINGER_S };
     box->killed = true;
     if (box->state != BOX_RUNNING)
         box->state = BOX_OVER;
@@ -526,6 +535,45 @@ void host_box_stop(struct host_box *box)
         host_box_kill(box);
 }
 
+bool host_box_is_last(const struct host_box *box)
+{
+    return !box->kin || box->kin->n <= 1;
+}
+
+int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *err)
+{
+    int pidfd = fcntl(box->pidfd, F_DUPFD_CLOEXEC, 3);
+
+    if (!box->kin) {
+        box->kin = calloc(1, sizeof(*box->kin));
+        if (box->kin)
+            box->kin->n = 1;
+    }
+    if (pidfd < 0 || !box->kin || host_box_born(fork, box->pid, pidfd, err) < 0) {
+        gb_closep(&pidfd);
+        return gb_fail(err, GB_E_SYSTEM, errno, "sharing a box");
+    }
+    fork->kin = box->kin;
+    fork->kin->n++;
+    fork->number = box->number;
+    fork->shape = box->shape;
+    fork->n_layers = box->n_layers;
+    memcpy(fork->layers, box->layers, sizeof(fork->layers));
+    fork->scratch = box->scratch ? strdup(box->scratch) : NULL;
+    fork->state = BOX_RUNNING;
+    fork->is_ready = true;
+    return 0;
+}
+
+void box_far_close(const struct box_far *far)
+{
+    gb_closep(&far->ctl);
+    gb_closep(&far->chan);
+    gb_closep(&far->answer);
+    gb_closep(&far->out);
+    gb_closep(&far->err);
+}
+
 void host_box_free(struct host_box *box)
 {
     struct event *events[] = { box->on_pid, box->on_ctl,   box->on_answer, box->on_out,
@@ -537,6 +585,8 @@ void host_box_free(struct host_box *box)
             event_free(events[i]);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         gb_closep(&fds[i]);
+    if (box->kin && --box->kin->n == 0)
+        free(box->kin);
     seat_free(box->seat);
     gb_buf_done(&box->in);
     json_decref(box->answer);

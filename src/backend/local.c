@@ -233,11 +233,7 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     }
     if (r == 0)
         r = order_place(&means, box, &far, err);
-    gb_closep(&far.ctl);
-    gb_closep(&far.chan);
-    gb_closep(&far.answer);
-    gb_closep(&far.out);
-    gb_closep(&far.err);
+    box_far_close(&far);
     if (r < 0) {
         if (box->scratch)
             scratch_remove(box->scratch);
@@ -272,28 +268,6 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
     return n;
 }
 
-static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
-{
-    json_t *program = program_for(&r->order, &r->shape, box->scratch);
-    struct box_work work = { .program = program,
-                             .in = r->stdin_fd,
-                             .watch = program_watch(&r->order, &r->shape),
-                             .timeout_ms = r->order.timeout_ms,
-                             .hold = r->order.hold,
-                             .act = r->order.act,
-                             .cell = r->order.cell };
-    int e = host_box_run(box, &work, err);
-
-    json_decref(program);
-    return e;
-}
-
-static void run_started(struct run *r)
-{
-    r->started_us = r->begun_us = clock_us();
-    r->events.started(r->events.data);
-}
-
 static int move_in(struct place *place, struct host_box *box, struct gb_err *err)
 {
     if (seat_new(box, place->spec.copies, err) < 0)
@@ -310,6 +284,52 @@ static void move_out(struct host_box *box)
     if (place)
         place->box = NULL;
     box->place = NULL;
+}
+
+/* The engine's side of a session that is to be forked off. */
+static int fork_prepare(const struct run *r, struct host_box *box, struct box_work *work,
+                        struct gb_err *err)
+{
+    struct local *l = r->local;
+
+    if (box->kin && box->kin->n >= BOX_SEATS_MAX) {
+        (void)gb_fail(err, GB_E_LIMIT, 0, "a session and its forks can be %d at most",
+                      BOX_SEATS_MAX);
+        return gb_fail_hint(err, "close one of them");
+    }
+    if (host_box_new(l->base, &l->callbacks, &work->fork, &work->far, err) < 0)
+        return -1;
+    if (move_in(r->order.into, work->fork, err) < 0) {
+        box_far_close(&work->far);
+        host_box_free(work->fork);
+        return -1;
+    }
+    return 0;
+}
+
+static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
+{
+    json_t *program = program_for(&r->order, &r->shape, box->scratch);
+    struct box_work work = { .program = program,
+                             .in = r->stdin_fd,
+                             .watch = program_watch(&r->order, &r->shape),
+                             .timeout_ms = r->order.timeout_ms,
+                             .hold = r->order.hold,
+                             .act = r->order.act,
+                             .cell = r->order.cell };
+    int e = work.act == PLACE_FORK ? fork_prepare(r, box, &work, err) : 0;
+
+    if (e == 0)
+        e = host_box_run(box, &work, err);
+
+    json_decref(program);
+    return e;
+}
+
+static void run_started(struct run *r)
+{
+    r->started_us = r->begun_us = clock_us();
+    r->events.started(r->events.data);
 }
 
 static void assign(struct local *l, struct run *r, struct host_box *box)
@@ -495,12 +515,28 @@ static void run_requeue(struct local *l, struct run *r)
     l->queue = r;
 }
 
+/* One that came to be has its box; of the other nothing is left. */
+static void fork_done(const struct run *r, struct host_box *fork)
+{
+    struct local *l = r->local;
+
+    if (fork && fork->pid > 0) {
+        fork->next = l->boxes;
+        l->boxes = fork;
+    } else if (fork) {
+        move_out(fork);
+        host_box_free(fork);
+    }
+}
+
 /* A run in a place has ended; unless the place has too, it can have another at once. */
 static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o)
 {
     auto_json json_t *answer = json_incref(o->answer);
     auto_free char *note = strdup(seat_note(box));
 
+    if (r->order.act == PLACE_FORK)
+        fork_done(r, seat_take_fork(box));
     o->place = seat_state(box);
     o->note = note && *note ? note : NULL;
     if (o->place == PLACE_LOST)
@@ -559,6 +595,8 @@ static void on_ended(void *data, struct host_box *box)
 static void box_forget(struct local *l, const struct host_box *box)
 {
     box_remove(l, box);
+    if (!host_box_is_last(box))
+        return; /* what the host kept is for all of them */
     if (l->cgroup >= 0)
         cgroup_remove(l->cgroup, box->number);
     if (box->scratch)

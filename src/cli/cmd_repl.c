@@ -202,6 +202,26 @@ static void say_rewind(struct repl *r, const char *word)
                     json_object_get(json_object_get(result, "value"), "cell")));
 }
 
+static void say_fork(struct repl *r, const char *word)
+{
+    if (!*word) {
+        message(":fork takes a name for the new session");
+        return;
+    }
+    json_auto_t *result = ask_session(r, "fork", "into", json_string(word));
+    if (result)
+        message("the session '%s' is a fork of this one; :use %s goes there", word, word);
+}
+
+static void say_use(struct repl *r, const char *word)
+{
+    if (!*word || strlen(word) >= sizeof(r->name)) {
+        message(":use takes the name of a session; this one is '%s'", r->name);
+        return;
+    }
+    (void)snprintf(r->name, sizeof(r->name), "%s", word);
+}
+
 static void say_reset(struct repl *r, const char *word)
 {
     (void)word;
@@ -271,6 +291,8 @@ static const struct {
     void (*say)(struct repl *r, const char *word);
 } words[] = {
     { "rewind", "[N]", "take the session back to the end of cell N, or by one", say_rewind },
+    { "fork", "NAME", "make a second session that goes on from here", say_fork },
+    { "use", "NAME", "go to another session", say_use },
     { "reset", "", "forget everything", say_reset },
     { "inspect", "", "what the session holds", say_inspect },
     { "help", "", "this", say_help },
@@ -457,7 +479,7 @@ const struct command cmd_repl = {
         "last cell.\n"
         "Ctrl-C raises KeyboardInterrupt in the cell; once more kills it, and the session goes "
         "back to where it was before. Ctrl-D ends. Lines that begin with a colon are about the "
-        "session: :rewind, :reset, :inspect, :help.",
+        "session: :rewind, :fork, :use, :reset, :inspect, :help.",
     .groups = groups,
     .run = repl_main,
 };

@@ -35,12 +35,13 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
 static int take_session(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     size_t len = json_string_length(value);
+    const char **name = strcmp(key, "into") == 0 ? &r->into : &r->session;
 
     if (!json_is_string(value) || len == 0 || len > SESSION_NAME_MAX ||
         strlen(json_string_value(value)) != len)
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a name of 1 to %d bytes, without NUL",
                        key, SESSION_NAME_MAX);
-    r->session = json_string_value(value);
+    *name = json_string_value(value);
     return 0;
 }
 
@@ -48,6 +49,7 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
 {
     static const char *const names[] = { [SESSION_INSPECT] = "inspect",
                                          [SESSION_REWIND] = "rewind",
+                                         [SESSION_FORK] = "fork",
                                          [SESSION_RESET] = "reset",
                                          [SESSION_CLOSE] = "close",
                                          [SESSION_LIST] = "list" };
@@ -60,7 +62,7 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
         }
     }
     return gb_fail(err, GB_E_INVALID, 0,
-                   "%s: must be 'inspect', 'rewind', 'reset', 'close' or 'list'", key);
+                   "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close' or 'list'", key);
 }
 
 static int take_cell(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -242,6 +244,7 @@ static const struct {
     { "session", take_session },
     { "op", take_op },
     { "cell", take_cell },
+    { "into", take_session },
 };
 
 static int take_key(struct request *r, const struct config *config,
@@ -302,6 +305,10 @@ static int check_session(const struct request *r, struct gb_err *err)
         return gb_fail(err, GB_E_INVALID, 0, "the request has no 'op'");
     if (r->is_op && r->op != SESSION_LIST && !r->session)
         return gb_fail(err, GB_E_INVALID, 0, "the request names no 'session'");
+    if ((r->op == SESSION_FORK) != (r->into != NULL))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       r->into ? "into: only with op 'fork'"
+                               : "the request names no session to fork 'into'");
     if (r->cell && r->op != SESSION_REWIND)
         return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
     if (r->is_check && r->session)

@@ -25,6 +25,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -66,6 +67,14 @@ static void settle(int fd, int nothing)
         places[n_places++] = (struct place){ fd, lseek(fd, 0, SEEK_CUR) };
 }
 
+static bool is_kept(const struct copy_keeps *keeps, int fd)
+{
+    for (size_t i = 0; i < ARRAY_LEN(keeps->more); i++)
+        if (fd == keeps->more[i])
+            return true;
+    return fd == keeps->chan || fd == keeps->answer;
+}
+
 static void settle_all(const struct copy_keeps *keeps)
 {
     int nothing = open("/", O_PATH | O_CLOEXEC);
@@ -76,14 +85,14 @@ static void settle_all(const struct copy_keeps *keeps)
     settle(STDIN_FILENO, -1);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
         int fd = (int)strtol(e->d_name, NULL, 10);
-        if (fd > 2 && fd != dirfd(dir) && fd != nothing && fd != keeps->chan && fd != keeps->answer)
+        if (fd > 2 && fd != dirfd(dir) && fd != nothing && !is_kept(keeps, fd))
             settle(fd, nothing);
     }
     if (dir) {
         (void)closedir(dir);
     } else if (getrlimit(RLIMIT_NOFILE, &limit) == 0) { /* there is no /proc */
         for (int fd = 3; (rlim_t)fd < limit.rlim_cur; fd++)
-            if (fd != nothing && fd != keeps->chan && fd != keeps->answer)
+            if (fd != nothing && !is_kept(keeps, fd))
                 settle(fd, nothing);
     }
     gb_closep(&nothing);

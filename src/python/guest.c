@@ -638,26 +638,37 @@ static int text_read(int chan, int file, char *text, size_t len)
     return pread(file, text, len, 0) == (ssize_t)len ? 0 : -1;
 }
 
-json_t *guest_frame_read(int chan, uint64_t *ret_token, bool *ret_stdin)
+/* Standard input, where one came; a file that the request is in; or those of a fork. */
+static int take_fds(const struct frame *head, int *fds, struct frame_extra *ret)
+{
+    int in = fds[head->kind == FRAME_RUN_FILE ? 1 : 0];
+
+    for (size_t i = 0; i < FORK_FDS; i++)
+        ret->fds[i] = head->kind == FRAME_FORK ? fds[i] : -1;
+    if (head->kind == FRAME_FORK)
+        return -1;
+    if (in >= 0) {
+        (void)dup2(in, 0);
+        (void)close(in);
+        ret->has_stdin = true;
+    }
+    return head->kind == FRAME_RUN_FILE ? fds[0] : -1;
+}
+
+json_t *guest_frame_read(int chan, struct frame_extra *ret)
 {
     struct frame head;
     char *text = NULL;
     json_t *json = NULL;
-    int fds[2] = { -1, -1 };
+    int fds[FORK_FDS] = { -1, -1, -1, -1 };
     size_t n = ARRAY_LEN(fds);
-    auto_close int in = -1, file = -1;
+    auto_close int file = -1;
 
     if (fd_recv(chan, &head, sizeof(head), fds, &n) != (ssize_t)sizeof(head) ||
-        (head.kind != FRAME_RUN && head.kind != FRAME_RUN_FILE))
+        (head.kind != FRAME_RUN && head.kind != FRAME_RUN_FILE && head.kind != FRAME_FORK))
         return NULL;
-    if (head.kind == FRAME_RUN_FILE)
-        file = fds[0];
-    in = fds[head.kind == FRAME_RUN_FILE ? 1 : 0];
-    if (in >= 0) { /* what the program reads as standard input */
-        (void)dup2(in, 0);
-        *ret_stdin = true;
-    }
-    *ret_token = head.token;
+    file = take_fds(&head, fds, ret);
+    ret->token = head.token;
     explicit_bzero(&head.token, sizeof(head.token));
     text = malloc(head.len);
     if (text && text_read(chan, file, text, head.len) == 0)
@@ -851,12 +862,15 @@ void guest_main(const struct box_fds *fds)
     struct guest g = { .chan = fds->chan, .tell_fd = fds->answer };
 
     add_workspace();
-    bool is_awaited = is_readable(fds->chan), has_stdin = false;
+    struct frame_extra extra = { 0 };
+    bool is_awaited = is_readable(fds->chan);
 
     if (!is_awaited)
         warm_up();
     box_ready(fds->ctl);
-    g.request = guest_frame_read(fds->chan, &g.token, &has_stdin);
+    g.request = guest_frame_read(fds->chan, &extra);
+    g.token = extra.token;
+    explicit_bzero(&extra, sizeof(extra));
     if (g.request && session_is(g.request))
         session_main(fds, g.request);
     g.answer = json_object();

@@ -26,9 +26,15 @@ PyObject *guest_runtime(const char *name);
 /* Parse as a program is parsed: a new reference to the tree, or NULL with a Python exception. */
 PyObject *guest_parse(PyObject *source, PyObject *filename);
 
-/* The next request of the engine's, and its token: NULL at the end. If a standard input came with it,
- * it is in place, and *ret_stdin true. */
-json_t *guest_frame_read(int chan, uint64_t *ret_token, bool *ret_stdin);
+/* What comes with a request. */
+struct frame_extra {
+    uint64_t token;
+    bool has_stdin;    /* a standard input came with it, and is in place */
+    int fds[FORK_FDS]; /* with FRAME_FORK, the reader's to close; else -1 */
+};
+
+/* The next request of the engine's; NULL at the end. */
+json_t *guest_frame_read(int chan, struct frame_extra *ret);
 
 void guest_frame_write(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token);
 
