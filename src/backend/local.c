@@ -552,11 +552,11 @@ static void place_lost(struct local *l, struct host_box *box)
     struct place *place = box->place;
     struct gb_err err;
 
+    move_out(box);
     if (!place || l->freeing)
         return;
     gb_err_set(&err, GB_E_GONE, 0, "the session's box has ended%s%s", *seat_note(box) ? ": " : "",
                seat_note(box));
-    move_out(box);
     place->spec.lost(place->spec.data, &err);
 }
 
@@ -620,6 +620,7 @@ static void on_gone(void *data, struct host_box *box)
     struct local *l = data;
 
     box_forget(l, box);
+    move_out(box);
     /* Without a word why: its zygote may have been killed, or the host be short of memory. What it
      * was made for waits in the queue and has not begun, so another is made, a few times. */
     if (!box->is_ready && !box->setup_failed && !box->killed && ++l->mishaps >= MISHAPS_MAX) {
