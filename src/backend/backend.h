@@ -28,6 +28,7 @@ enum place_act {
     PLACE_CELL,    /* the program, in the names that are there */
     PLACE_INSPECT, /* likewise, but nothing will have changed */
     PLACE_REWIND,  /* no program: take it back to the end of cell `cell` */
+    PLACE_FORK,    /* no program: a copy of it goes on in the place `into`, which is empty */
 };
 
 /* What became of the place that a run was in. */
@@ -51,7 +52,8 @@ struct run_order {
     size_t n_files;
     struct place *place; /* where it runs; NULL: in a box of its own. One run at a time */
     enum place_act act;
-    uint64_t cell; /* with PLACE_REWIND; 0: before the first */
+    uint64_t cell;      /* with PLACE_REWIND; 0: before the first */
+    struct place *into; /* with PLACE_FORK */
 };
 
 /* What the check found in code that it let pass. All borrowed. */

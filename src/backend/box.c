@@ -449,6 +449,14 @@ static void note_event(struct host_box *box, const struct box_event *event)
     }
 }
 
+static void gone(struct host_box *box)
+{
+    if (box->state == BOX_RUNNING)
+        end(box);
+    box->callbacks->gone(box->callbacks->data, box);
+    host_box_free(box);
+}
+
 static void on_ctl(evutil_socket_t fd, short what, void *data)
 {
     struct host_box *box = data;
@@ -459,6 +467,8 @@ static void on_ctl(evutil_socket_t fd, short what, void *data)
     (void)what;
     if (next_event(box, &event, &n))
         note_event(box, &event);
+    else if (n != -EAGAIN && !host_box_is_last(box))
+        gone(box); /* the others live on, and the process with them */
     else if (n != -EAGAIN)
         (void)event_del(box->on_ctl);
 }
@@ -544,7 +554,9 @@ static void end(struct host_box *box)
     box->state = BOX_OVER;
     if (ran)
         box->callbacks->ended(box->callbacks->data, box);
-    if (box->reported) { /* nothing more comes */
+    if (box->reported && !host_box_is_last(box)) {
+        (void)shutdown(box->ctl, SHUT_WR); /* its end there is closed when the others do not need it */
+    } else if (box->reported) {            /* nothing more comes */
         auto_close int ctl = give_up_ctl(box);
         (void)ctl;
     }
@@ -564,10 +576,7 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
     while (next_event(box, &event, &n))
         if (event.kind != BOX_READY || box->state == BOX_RUNNING)
             note_event(box, &event); /* a short run may have been ready and over since we looked */
-    if (box->state == BOX_RUNNING)
-        end(box);
-    box->callbacks->gone(box->callbacks->data, box);
-    host_box_free(box);
+    gone(box);
 }
 
 /* ---- what became of it ---- */
@@ -586,7 +595,8 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
     o.workspace = box->state == BOX_OVER || box->workspace < 0
                       ? take_fd(&box->workspace)
                       : fcntl(box->workspace, F_DUPFD_CLOEXEC, 3);
-    if (box->state == BOX_OVER && box->reported && box->shape.level < LEVEL_NAMESPACES)
+    if (box->state == BOX_OVER && box->reported && box->shape.level < LEVEL_NAMESPACES &&
+        host_box_is_last(box))
         o.keeper = give_up_ctl(box);
     memcpy(o.layers, box->layers, sizeof(o.layers));
     if (box->seat && seat_failed(box, &o))
@@ -748,6 +758,8 @@ void host_box_kill(struct host_box *box)
     struct box_order order = { .kind = BOX_DIE };
     struct timeval late = { .tv_usec = LATE_US };
 
+    if (!host_box_is_last(box)) /* who is late then costs all of them the box */
+        late = (struct timeval){ .tv_sec = LINGER_S };
     box->killed = true;
     if (box->state != BOX_RUNNING)
         box->state = BOX_OVER;
@@ -765,6 +777,47 @@ void host_box_stop(struct host_box *box)
         host_box_kill(box);
 }
 
+bool host_box_is_last(const struct host_box *box)
+{
+    return !box->kin || box->kin->n <= 1;
+}
+
+int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *err)
+{
+    int pidfd = fcntl(box->pidfd, F_DUPFD_CLOEXEC, 3);
+
+    if (!box->kin) {
+        box->kin = calloc(1, sizeof(*box->kin));
+        if (box->kin)
+            box->kin->n = 1;
+    }
+    if (pidfd < 0 || !box->kin || host_box_born(fork, box->pid, pidfd, err) < 0) {
+        gb_closep(&pidfd);
+        return gb_fail(err, GB_E_SYSTEM, errno, "sharing a box");
+    }
+    fork->kin = box->kin;
+    fork->kin->n++;
+    fork->number = box->number;
+    fork->is_fork = true;
+    fork->shape = box->shape;
+    (void)mounts_ref(fork->shape.mounts);
+    fork->n_layers = box->n_layers;
+    memcpy(fork->layers, box->layers, sizeof(fork->layers));
+    fork->scratch = box->scratch ? strdup(box->scratch) : NULL;
+    fork->state = BOX_RUNNING;
+    fork->is_ready = true;
+    return 0;
+}
+
+void box_far_close(const struct box_far *far)
+{
+    gb_closep(&far->ctl);
+    gb_closep(&far->chan);
+    gb_closep(&far->answer);
+    gb_closep(&far->out);
+    gb_closep(&far->err);
+}
+
 void host_box_free(struct host_box *box)
 {
     struct event *events[] = { box->on_pid, box->on_ctl,   box->on_answer, box->on_out,
@@ -777,6 +830,8 @@ void host_box_free(struct host_box *box)
             event_free(events[i]);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         gb_closep(&fds[i]);
+    if (box->kin && --box->kin->n == 0)
+        free(box->kin);
     seat_free(box->seat);
     gb_buf_done(&box->in);
     outbox_done(&box->outbox);

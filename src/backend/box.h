@@ -47,6 +47,17 @@ enum box_state {
     BOX_OVER /* ended, or never to be used */
 };
 
+/* The far ends, to be sent to the zygote and then closed. */
+struct box_far {
+    int ctl, chan, answer, out, err;
+};
+
+/* Sessions that were forked from each other share one box, and each has one of these structs for
+ * it. */
+struct box_kin {
+    size_t n;
+};
+
 struct host_box {
     struct host_box *next;
     uint64_t number;
@@ -63,6 +74,8 @@ struct host_box {
     void *run;             /* whoever uses it */
     void *place;           /* what it is kept for, or NULL */
     struct box_seat *seat; /* or NULL: for one run */
+    struct box_kin *kin;   /* or NULL: it has the box for itself */
+    bool is_fork;          /* it came to a box that was another's */
 
     /* what was seen */
     bool is_ready; /* sealed, and reading */
@@ -96,10 +109,6 @@ struct host_box {
     char *scratch; /* host directory of a box without a private root, or NULL */
 };
 
-/* The far ends, to be sent to the zygote and then closed. */
-struct box_far {
-    int ctl, chan, answer, out, err;
-};
 
 /* Make the engine's side: sockets, pipes, events. */
 int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
@@ -118,6 +127,8 @@ struct box_work {
     uint64_t tool_token; /* the program's "tool_token", or 0: it has no tools */
     enum place_act act;  /* and what follows, where a session lives */
     uint64_t cell;
+    struct host_box *fork; /* the other, which is taken; its far ends too */
+    struct box_far far;
 };
 
 /* Send the program; the box may still be being made. */
@@ -155,6 +166,14 @@ void host_box_watch(struct host_box *box);
 /* What became of the run that it was given. `was_killed`: the engine had told it to end. Gives away
  * the workspace, or, where a session lives, a descriptor of its own of it. */
 struct run_outcome host_box_outcome(struct host_box *box, bool was_killed);
+
+/* Does nobody else live in it? */
+bool host_box_is_last(const struct host_box *box);
+
+/* `fork` is to live in the box of `box`: as that is, and told of its end as well. */
+int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *err) gb_nodiscard;
+
+void box_far_close(const struct box_far *far);
 
 /* Free a box whose process is gone or never was. */
 void host_box_free(struct host_box *box);

@@ -239,11 +239,7 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     }
     if (r == 0)
         r = order_place(&means, box, &far, err);
-    gb_closep(&far.ctl);
-    gb_closep(&far.chan);
-    gb_closep(&far.answer);
-    gb_closep(&far.out);
-    gb_closep(&far.err);
+    box_far_close(&far);
     if (r < 0) {
         if (box->scratch)
             scratch_remove(box->scratch);
@@ -278,34 +274,6 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
     return n;
 }
 
-static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
-{
-    if (workspace_put(box->workspace, box->uid, box->gid, r->order.files, r->order.n_files, err) <
-        0)
-        return -1;
-
-    uint64_t token = 0;
-    json_t *program = program_for(&r->order, &r->shape, box->scratch, &token);
-    struct box_work work = { .program = program,
-                             .in = r->stdin_fd,
-                             .watch = program_watch(&r->order, &r->shape),
-                             .timeout_ms = r->order.timeout_ms,
-                             .hold = r->order.hold,
-                             .tool_token = token,
-                             .act = r->order.act,
-                             .cell = r->order.cell };
-    int e = host_box_run(box, &work, err);
-
-    json_decref(program);
-    return e;
-}
-
-static void run_started(struct run *r)
-{
-    r->started_us = r->begun_us = clock_us();
-    r->events.started(r->events.data);
-}
-
 static int move_in(struct place *place, struct host_box *box, struct gb_err *err)
 {
     if (seat_new(box, place->spec.copies, err) < 0)
@@ -322,6 +290,62 @@ static void move_out(struct host_box *box)
     if (place)
         place->box = NULL;
     box->place = NULL;
+}
+
+/* The engine's side of a session that is to be forked off. */
+static int fork_prepare(const struct run *r, struct host_box *box, struct box_work *work,
+                        struct gb_err *err)
+{
+    struct local *l = r->local;
+
+    if (box->kin && box->kin->n >= BOX_SEATS_MAX) {
+        (void)gb_fail(err, GB_E_LIMIT, 0, "a session and its forks can be %d at most",
+                      BOX_SEATS_MAX);
+        return gb_fail_hint(err, "close one of them");
+    }
+    if (host_box_new(l->base, &l->callbacks, &work->fork, &work->far, err) < 0)
+        return -1;
+    if (move_in(r->order.into, work->fork, err) < 0) {
+        box_far_close(&work->far);
+        host_box_free(work->fork);
+        return -1;
+    }
+    return 0;
+}
+
+static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
+{
+    if (r->order.n_files > 0 && box->workspace < 0) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "files: a forked session cannot be given any yet");
+        return gb_fail_hint(err, "give them to the session that it is forked from, before");
+    }
+    if (workspace_put(box->workspace, box->uid, box->gid, r->order.files, r->order.n_files, err) <
+        0)
+        return -1;
+
+    uint64_t token = 0;
+    json_t *program = program_for(&r->order, &r->shape, box->scratch, box->is_fork, &token);
+    struct box_work work = { .program = program,
+                             .in = r->stdin_fd,
+                             .watch = program_watch(&r->order, &r->shape),
+                             .timeout_ms = r->order.timeout_ms,
+                             .hold = r->order.hold,
+                             .tool_token = token,
+                             .act = r->order.act,
+                             .cell = r->order.cell };
+    int e = work.act == PLACE_FORK ? fork_prepare(r, box, &work, err) : 0;
+
+    if (e == 0)
+        e = host_box_run(box, &work, err);
+
+    json_decref(program);
+    return e;
+}
+
+static void run_started(struct run *r)
+{
+    r->started_us = r->begun_us = clock_us();
+    r->events.started(r->events.data);
 }
 
 static void assign(struct local *l, struct run *r, struct host_box *box)
@@ -527,12 +551,28 @@ static void run_requeue(struct local *l, struct run *r)
     l->queue = r;
 }
 
+/* One that came to be has its box; of the other nothing is left. */
+static void fork_done(const struct run *r, struct host_box *fork)
+{
+    struct local *l = r->local;
+
+    if (fork && fork->pid > 0) {
+        fork->next = l->boxes;
+        l->boxes = fork;
+    } else if (fork) {
+        move_out(fork);
+        host_box_free(fork);
+    }
+}
+
 /* A run in a place has ended; unless the place has too, it can have another at once. */
 static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o)
 {
     auto_json json_t *answer = json_incref(o->answer);
     auto_free char *note = strdup(seat_note(box));
 
+    if (r->order.act == PLACE_FORK)
+        fork_done(r, seat_take_fork(box));
     o->place = seat_state(box);
     o->note = note && *note ? note : NULL;
     if (o->place == PLACE_LOST)
@@ -548,11 +588,11 @@ static void place_lost(struct local *l, struct host_box *box)
     struct place *place = box->place;
     struct gb_err err;
 
+    move_out(box);
     if (!place || l->freeing)
         return;
     gb_err_set(&err, GB_E_GONE, 0, "the session's box has ended%s%s", *seat_note(box) ? ": " : "",
                seat_note(box));
-    move_out(box);
     place->spec.lost(place->spec.data, &err);
 }
 
@@ -591,6 +631,8 @@ static void on_ended(void *data, struct host_box *box)
 static void box_forget(struct local *l, const struct host_box *box)
 {
     box_remove(l, box);
+    if (!host_box_is_last(box))
+        return; /* what the host kept is for all of them */
     if (l->cgroup >= 0)
         cgroup_remove(l->cgroup, box->number);
     if (box->scratch)
@@ -614,6 +656,7 @@ static void on_gone(void *data, struct host_box *box)
     struct local *l = data;
 
     box_forget(l, box);
+    move_out(box);
     /* Without a word why: its zygote may have been killed, or the host be short of memory. What it
      * was made for waits in the queue and has not begun, so another is made, a few times. */
     if (!box->is_ready && !box->setup_failed && !box->killed && ++l->mishaps >= MISHAPS_MAX) {

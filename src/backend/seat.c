@@ -47,7 +47,8 @@ enum phase {
     ENDING,  /* it has answered, and init is asked what it used */
     COPYING,
     ROLLING,
-    WAKING
+    WAKING,
+    FORKING /* until the fork has a workspace of its own: meanwhile nothing may change in this one */
 };
 
 struct copy {
@@ -74,6 +75,9 @@ struct box_seat {
     bool is_failed; /* the work could not begin: */
     struct gb_err err;
     char note[160];
+    struct host_box *fork; /* the one that is to be made, or was */
+    int fork_ctl;          /* which init is to have */
+    struct host_box *origin; /* whom it is forked from, while that waits for it */
     struct event *on_patience, *on_finish;
 };
 
@@ -99,6 +103,8 @@ static void work_done(struct box_seat *s)
         return;
     json_decref(json_shared(s->work.program));
     gb_closep(&s->work.in);
+    if (s->work.act == PLACE_FORK)
+        box_far_close(&s->work.far);
     s->has_work = false;
 }
 
@@ -211,6 +217,77 @@ static int send_op(const struct host_box *box, const char *op, struct gb_err *er
     return send_frame(box, program, -1, -1, err);
 }
 
+/* ---- forks ---- */
+
+static int send_fork(const struct host_box *box, const struct box_far *far, struct gb_err *err)
+{
+    static const char text[] = "{\"session\":{\"op\":\"fork\"}}";
+    struct frame head = { .kind = FRAME_FORK, .len = sizeof(text) - 1, .token = box->token };
+    int fds[FORK_FDS] = { [FORK_CHAN] = far->chan,
+                          [FORK_ANSWER] = far->answer,
+                          [FORK_OUT] = far->out,
+                          [FORK_ERR] = far->err };
+    int e = fd_send(box->chan, &head, sizeof(head), fds, FORK_FDS);
+
+    if (e == 0)
+        e = fd_send(box->chan, text, head.len, NULL, 0);
+    return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending to a session") : 0;
+}
+
+/* Init hears of the new main process, and lets it go on. */
+static bool fork_born(struct host_box *box, pid_t pid)
+{
+    struct box_seat *s = box->seat;
+    struct host_box *fork = s->fork;
+    struct box_order order = { .kind = BOX_SEAT, .pid = pid };
+    struct gb_err err;
+
+    if (pid <= 0 || host_box_join(fork, box, &err) < 0) {
+        s->is_failed = true;
+        gb_err_set(&s->err, GB_E_LIMIT, 0, "the session has no room for a fork of itself");
+        gb_err_hint(&s->err, "forks share the limits of one box: allow more processes or memory");
+        return false;
+    }
+    (void)fcntl(fork->chan, F_SETFL, O_NONBLOCK);
+    fork->seat->cell = s->cell;
+    fork->seat->origin = box;
+    fork->watch = box->watch;
+    patience(fork, BEGIN_S, 0);
+    (void)fd_send(box->ctl, &order, sizeof(order), &s->fork_ctl, 1);
+    gb_closep(&s->fork_ctl);
+    s->fork_ctl = -1;
+    return true;
+}
+
+static void rested(struct host_box *box);
+
+/* The fork is there, or it is not: who waited for it goes on. */
+static void settled(struct box_seat *fork, bool is_there)
+{
+    struct host_box *from = take_ptr(fork->origin);
+
+    if (!from)
+        return;
+    if (!is_there) {
+        from->seat->is_failed = true;
+        gb_err_set(&from->seat->err, GB_E_LIMIT, 0, "the fork has ended before it was ready");
+        gb_err_hint(&from->seat->err, "there may be no room for a second workspace: see 'disk'");
+    }
+    if (from->seat->phase == FORKING)
+        rested(from);
+}
+
+struct host_box *seat_take_fork(struct host_box *box)
+{
+    struct host_box *fork = take_ptr(box->seat->fork);
+
+    gb_closep(&box->seat->fork_ctl);
+    box->seat->fork_ctl = -1;
+    if (fork)
+        fork->seat->origin = NULL;
+    return fork;
+}
+
 /* ---- work ---- */
 
 /* What a cell says is heard, and what it was told and has not read goes with it. */
@@ -271,6 +348,8 @@ static int send_work(struct host_box *box, struct gb_err *err)
 
     if (getrandom(&box->token, sizeof(box->token), 0) != (ssize_t)sizeof(box->token))
         return gb_fail(err, GB_E_SYSTEM, errno, "drawing a random number");
+    if (work->act == PLACE_FORK)
+        return send_fork(box, &work->far, err);
     if (host_box_open_words(box, work->tool_token, &words, err) < 0)
         return -1;
     return send_frame(box, work->program, words, work->in, err);
@@ -339,6 +418,11 @@ int seat_take(struct host_box *box, const struct box_work *work, struct gb_err *
     s->work.program = json_incref(json_shared(work->program));
     s->work.in = work->in >= 0 ? fcntl(work->in, F_DUPFD_CLOEXEC, 3) : -1;
     s->has_work = true;
+    if (work->act == PLACE_FORK) {
+        s->fork = work->fork;
+        s->fork_ctl = work->far.ctl;
+        s->work.far.ctl = -1;
+    }
     s->state = PLACE_INTACT;
     if (s->phase == RESTING)
         begin_work(box);
@@ -431,6 +515,8 @@ const char *seat_copied(struct host_box *box, const json_t *said)
         fail_work(box, &err);
         return NULL;
     }
+    if (s->phase == BEGINNING)
+        settled(s, pid > 0);
     rested(box);
     return NULL;
 }
@@ -450,7 +536,11 @@ static void on_rested(struct host_box *box, const struct box_event *event)
     box->end = END_EXITED;
     box->status = (int)(json_integer_value(code) & 0xff) << 8;
     box->usage = event->usage;
-    if (s->act == PLACE_CELL && !s->has_copied) {
+    if (s->act == PLACE_FORK &&
+        fork_born(box, (pid_t)json_integer_value(json_object_get(box->answer, "value")))) {
+        s->phase = FORKING;
+        patience(box, BEGIN_S, 0);
+    } else if (s->act == PLACE_CELL && !s->has_copied) {
         s->phase = COPYING;
         patience(box, COPY_S, 0);
         finish_soon(box);
@@ -587,10 +677,15 @@ const char *seat_note(const struct host_box *box)
 
 bool seat_failed(const struct host_box *box, struct run_outcome *o)
 {
-    if (!box->seat->is_failed)
+    const struct box_seat *s = box->seat;
+
+    if (!s->is_failed && !(s->has_work && box->state == BOX_OVER && box->is_ready))
         return false;
     o->end = RUN_FAILED;
-    o->err = box->seat->err;
+    o->err = s->err;
+    if (!s->is_failed)
+        gb_err_set(&o->err, GB_E_GONE, 0, "the session ended before the cell began%s%.120s",
+                   *s->note ? ": " : "", s->note);
     return true;
 }
 
@@ -603,6 +698,7 @@ int seat_new(struct host_box *box, unsigned copies, struct gb_err *err)
 
     if (!s)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a session");
+    s->fork_ctl = -1;
     s->keep = copies < 1 ? 1 : copies > BOX_COPIES_MAX ? BOX_COPIES_MAX : copies;
     s->on_patience = evtimer_new(base, on_patience, box);
     s->on_finish = evtimer_new(base, on_finish, box);
@@ -619,6 +715,15 @@ void seat_free(struct box_seat *s)
     if (!s)
         return;
     work_done(s);
+    gb_closep(&s->fork_ctl);
+    if (s->origin) { /* which waits for it in vain */
+        s->origin->seat->fork = NULL;
+        settled(s, false);
+    }
+    if (s->fork) {
+        s->fork->seat->origin = NULL;
+        host_box_free(s->fork);
+    }
     if (s->on_patience)
         event_free(s->on_patience);
     if (s->on_finish)

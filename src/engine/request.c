@@ -37,12 +37,13 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
 static int take_session(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     size_t len = json_string_length(value);
+    const char **name = strcmp(key, "into") == 0 ? &r->into : &r->session;
 
     if (!json_is_string(value) || len == 0 || len > SESSION_NAME_MAX ||
         strlen(json_string_value(value)) != len)
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a name of 1 to %d bytes, without NUL",
                        key, SESSION_NAME_MAX);
-    r->session = json_string_value(value);
+    *name = json_string_value(value);
     return 0;
 }
 
@@ -50,6 +51,7 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
 {
     static const char *const names[] = { [SESSION_INSPECT] = "inspect",
                                          [SESSION_REWIND] = "rewind",
+                                         [SESSION_FORK] = "fork",
                                          [SESSION_RESET] = "reset",
                                          [SESSION_CLOSE] = "close",
                                          [SESSION_LIST] = "list" };
@@ -62,7 +64,7 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
         }
     }
     return gb_fail(err, GB_E_INVALID, 0,
-                   "%s: must be 'inspect', 'rewind', 'reset', 'close' or 'list'", key);
+                   "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close' or 'list'", key);
 }
 
 static int take_cell(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -156,6 +158,14 @@ static int take_text(struct request *r, const char *key, json_t *value, struct g
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a string without NUL", key);
     if (json_string_length(value) > CODE_MAX)
         return too_large(key, json_string_length(value), CODE_MAX, err);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
+static int take_echo(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_boolean(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be true or false", key);
     json_object_set(r->program, key, value);
     return 0;
 }
@@ -256,9 +266,11 @@ static const struct {
     { "stdin_base64", take_stdin_base64 },
     { "tools", take_tools },
     { "files", take_files },
+    { "echo", take_echo },
     { "session", take_session },
     { "op", take_op },
     { "cell", take_cell },
+    { "into", take_session },
 };
 
 static int take_mounts(struct request *r, const struct config *config, const json_t *value,
@@ -341,6 +353,10 @@ static int check_session(const struct request *r, struct gb_err *err)
         return gb_fail(err, GB_E_INVALID, 0, "the request has no 'op'");
     if (r->is_op && r->op != SESSION_LIST && !r->session)
         return gb_fail(err, GB_E_INVALID, 0, "the request names no 'session'");
+    if ((r->op == SESSION_FORK) != (r->into != NULL))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       r->into ? "into: only with op 'fork'"
+                               : "the request names no session to fork 'into'");
     if (r->cell && r->op != SESSION_REWIND)
         return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
     if (r->is_check && r->session)

@@ -15,6 +15,7 @@ enum session_op {
     SESSION_CELL, /* none of them: code to run */
     SESSION_INSPECT,
     SESSION_REWIND,
+    SESSION_FORK,
     SESSION_RESET,
     SESSION_CLOSE,
     SESSION_LIST
@@ -29,6 +30,7 @@ struct request {
     enum session_op op;
     const char *session; /* borrowed, or NULL: a box of its own */
     const json_t *cell;  /* borrowed, or NULL: the one before the last */
+    const char *into;    /* borrowed, or NULL: the name of a fork */
     struct settings settings;
     struct policy_lists lists; /* what it says about them */
     struct toolset *tools;     /* those that its program may call, as they are now; or NULL */

@@ -714,7 +714,7 @@ static void serve(struct gb_job *job)
 {
     enum session_op op = job->request.op;
 
-    if (op == SESSION_INSPECT || op == SESSION_REWIND) {
+    if (op == SESSION_INSPECT || op == SESSION_REWIND || op == SESSION_FORK) {
         if (run_cell(job) == ENDED)
             end_early(job);
         return;

@@ -189,7 +189,7 @@ static void on_expiry(evutil_socket_t fd, short what, void *data)
     session_free(s);
 }
 
-static struct session *session_new(struct gb_job *job, struct gb_err *err)
+static struct session *session_new(const struct gb_job *job, const char *name, struct gb_err *err)
 {
     struct gb_engine *engine = job->engine;
     struct session *s;
@@ -204,7 +204,7 @@ static struct session *session_new(struct gb_job *job, struct gb_err *err)
     }
     s = calloc(1, sizeof(*s));
     if (s) {
-        (void)snprintf(s->name, sizeof(s->name), "%s", job->request.session);
+        (void)snprintf(s->name, sizeof(s->name), "%s", name);
         s->engine = engine;
         s->made = job->request.settings;
         s->policy = POLICY_STRICT;
@@ -254,7 +254,7 @@ static struct session *session_for(struct gb_job *job, struct gb_err *err)
         (void)no_such(r->session, err);
         return NULL;
     }
-    return session_new(job, err);
+    return session_new(job, r->session, err);
 }
 
 enum session_turn session_enter(struct gb_job *job, struct gb_err *err)
@@ -319,6 +319,12 @@ static int refuse_stricter(const struct session *s, const struct gb_job *job, st
     return gb_fail_hint(err, "reset the session, or use another");
 }
 
+static int fail_lost(const struct session *s, struct gb_err *err)
+{
+    (void)gb_fail(err, GB_E_GONE, 0, "the session '%.60s' is gone: %.150s", s->name, s->why);
+    return gb_fail_hint(err, "what it held is lost; the next request begins a new one");
+}
+
 int session_admit(struct gb_job *job, struct gb_err *err)
 {
     struct session *s = job->session;
@@ -331,9 +337,9 @@ int session_admit(struct gb_job *job, struct gb_err *err)
         (void)snprintf(s->why, sizeof(s->why), "%s", why);
     }
     if (s->is_lost)
-        return gb_fail(err, GB_E_GONE, 0, "the session '%.60s' is gone: %.150s", s->name, s->why);
+        return fail_lost(s, err);
     if (job->request.is_op && !s->is_begun &&
-        (job->request.op == SESSION_INSPECT || job->request.op == SESSION_REWIND))
+        job->request.op != SESSION_RESET && job->request.op != SESSION_CLOSE)
         return no_such(s->name, err);
     if (job->request.is_op)
         return 0;
@@ -526,6 +532,51 @@ static int order_rewind(struct session *s, const struct gb_job *job, struct run_
     return -1;
 }
 
+/* The other begins as this one is. It is nobody's yet, and goes if the fork does not come to be. */
+static int order_fork(const struct session *s, struct gb_job *job, struct run_order *order,
+                      struct gb_err *err)
+{
+    const char *name = job->request.into;
+    struct session *fork;
+
+    if (find(s->engine, name))
+        return gb_fail(err, GB_E_INVALID, 0, "into: there is a session '%.80s' already", name);
+    fork = session_new(job, name, err);
+    if (!fork)
+        return -1;
+    struct place_spec spec = { .copies = (unsigned)s->engine->config.session_checkpoints,
+                               .data = fork,
+                               .lost = on_lost };
+    fork->place = s->engine->backend->ops->place_new(s->engine->backend, &spec);
+    if (!fork->place || gb_buf_add(&fork->history, s->history.data, s->history.len, err) < 0) {
+        session_free(fork);
+        return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
+    }
+    fork->made = s->made;
+    fork->mounts = mounts_ref(s->mounts);
+    fork->policy = s->policy;
+    fork->history_lines = s->history_lines;
+    fork->n_cells = s->n_cells;
+    order->act = PLACE_FORK;
+    order->into = fork->place;
+    return 0;
+}
+
+/* It is there for whoever names it, or it is not. */
+static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
+{
+    struct session *fork = find(job->engine, job->request.into);
+
+    if (!fork || fork->is_begun)
+        return;
+    if (o->end == RUN_ANSWERED && o->place != PLACE_LOST) {
+        fork->is_begun = true;
+        arm_expiry(fork);
+    } else {
+        session_free(fork);
+    }
+}
+
 int session_order(struct gb_job *job, struct run_order *order, struct gb_err *err)
 {
     struct session *s = job->session;
@@ -534,6 +585,8 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
                                .data = s,
                                .lost = on_lost };
 
+    if (s->is_lost) /* since it was its turn */
+        return fail_lost(s, err);
     if (!s->place)
         s->place = engine->backend->ops->place_new(engine->backend, &spec);
     if (!s->place)
@@ -548,6 +601,8 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
         return order_rewind(s, job, order, err);
     if (job->request.op == SESSION_CELL)
         return order_cell(s, job, order, err);
+    if (job->request.op == SESSION_FORK)
+        return order_fork(s, job, order, err);
     order->act = PLACE_INSPECT;
     json_object_set_new(job->request.program, "session", json_pack("{s:s}", "op", "inspect"));
     order->program = job->request.program;
@@ -601,8 +656,11 @@ void session_collect(struct gb_job *job, const struct run_outcome *o)
 
     if (!s)
         return;
+    if (o && job->request.op == SESSION_FORK)
+        fork_collect(job, o);
     if (!o || o->end == RUN_FAILED) { /* nothing ran */
-        if (s->is_begun)
+        s->is_lost |= o && o->place == PLACE_LOST;
+        if (s->is_begun && !s->is_lost)
             set_state(job, "intact");
         return;
     }
@@ -652,6 +710,8 @@ void session_answer(struct gb_job *job, const struct run_outcome *o)
     if (o->place != PLACE_INTACT || !job->session)
         return;
     value = about(job->session);
+    if (job->request.op == SESSION_FORK)
+        json_object_set_new(value, "into", json_string(job->request.into));
     if (job->request.op == SESSION_INSPECT)
         json_object_set(value, "contents", json_object_get(job->result, "value"));
     answer(job, value);

@@ -25,6 +25,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -47,45 +48,70 @@ struct place {
     off_t at;
 };
 
-static struct place places[PLACES_MAX]; /* a copy's own: it has one thread */
+/* Noted by the original before the copy is there: what it does next moves them. */
+static struct place places[PLACES_MAX];
 static size_t n_places;
 
-/* Keep a file and its position; put something that is nothing in the place of anything else. */
+static void note_place(int fd, int unused)
+{
+    struct stat st;
+
+    (void)unused;
+    if (n_places < PLACES_MAX && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        places[n_places++] = (struct place){ fd, lseek(fd, 0, SEEK_CUR) };
+}
+
+/* Keep a file; put something that is nothing in the place of anything else. */
 static void settle(int fd, int nothing)
 {
     struct stat st;
 
-    if (fstat(fd, &st) < 0)
-        return;
-    if (!S_ISREG(st.st_mode)) {
-        if (!S_ISDIR(st.st_mode) && !S_ISCHR(st.st_mode) && nothing >= 0)
-            (void)dup3(nothing, fd, O_CLOEXEC);
-        return;
-    }
-    if (n_places < PLACES_MAX)
-        places[n_places++] = (struct place){ fd, lseek(fd, 0, SEEK_CUR) };
+    if (nothing >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) &&
+        !S_ISCHR(st.st_mode))
+        (void)dup3(nothing, fd, O_CLOEXEC);
 }
 
-static void settle_all(const struct copy_keeps *keeps)
+static bool is_kept(const struct copy_keeps *keeps, int fd)
 {
-    int nothing = open("/", O_PATH | O_CLOEXEC);
+    for (size_t i = 0; i < ARRAY_LEN(keeps->more); i++)
+        if (fd == keeps->more[i])
+            return true;
+    return fd == keeps->chan || fd == keeps->answer;
+}
+
+/* All but the standard streams and what is kept. */
+static void each_descriptor(const struct copy_keeps *keeps, void (*act)(int fd, int nothing),
+                            int nothing)
+{
     DIR *dir = opendir("/proc/self/fd");
     struct rlimit limit = { 0 };
 
-    n_places = 0;
-    settle(STDIN_FILENO, -1);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
         int fd = (int)strtol(e->d_name, NULL, 10);
-        if (fd > 2 && fd != dirfd(dir) && fd != nothing && fd != keeps->chan && fd != keeps->answer)
-            settle(fd, nothing);
+        if (fd > 2 && fd != dirfd(dir) && fd != nothing && !is_kept(keeps, fd))
+            act(fd, nothing);
     }
     if (dir) {
         (void)closedir(dir);
     } else if (getrlimit(RLIMIT_NOFILE, &limit) == 0) { /* there is no /proc */
         for (int fd = 3; (rlim_t)fd < limit.rlim_cur; fd++)
-            if (fd != nothing && fd != keeps->chan && fd != keeps->answer)
-                settle(fd, nothing);
+            if (fd != nothing && !is_kept(keeps, fd))
+                act(fd, nothing);
     }
+}
+
+static void note_places(const struct copy_keeps *keeps)
+{
+    n_places = 0;
+    note_place(STDIN_FILENO, -1);
+    each_descriptor(keeps, note_place, -1);
+}
+
+static void settle_all(const struct copy_keeps *keeps)
+{
+    int nothing = open("/", O_PATH | O_CLOEXEC);
+
+    each_descriptor(keeps, settle, nothing);
     gb_closep(&nothing);
 }
 
@@ -177,6 +203,7 @@ pid_t copy_make(const struct copy_keeps *keeps)
 
     m.pid = -1;
     m.error = EAGAIN;
+    note_places(keeps);
     PyOS_BeforeFork();
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before);

@@ -5,7 +5,8 @@
 /* Descriptors that a copy keeps beside the standard streams; the rest only if they are files. */
 struct copy_keeps {
     int chan, answer;
-    pid_t init; /* the only one who can wake it */
+    int more[4]; /* or -1 */
+    pid_t init;  /* the only one who can wake it */
 };
 
 /* Make one, a child of init's. Returns its number in the original; in the copy 0, once it was

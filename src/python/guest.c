@@ -619,12 +619,25 @@ static void finish(void)
     flush("stderr");
 }
 
+/* As the interactive interpreter shows it. */
+static void echo(PyObject *value)
+{
+    PyObject *show = PySys_GetObject("displayhook");
+    PyObject *r = show ? PyObject_CallFunctionObjArgs(show, value, NULL) : NULL;
+
+    Py_XDECREF(r);
+    if (PyErr_Occurred())
+        PyErr_WriteUnraisable(show);
+}
+
 static void run_program(struct guest *g)
 {
     PyObject *value = NULL;
 
     if (run_prelude(g) == 0)
         value = run_pieces(g);
+    if (value && g->last && json_is_true(json_object_get(g->request, "echo")))
+        echo(value);
     if (value && g->last) {
         answer_value(g, value);
         display_value(value);
@@ -658,23 +671,27 @@ static json_t *request_read(const struct frame *head, int chan, int file)
 }
 
 /* With the request come, in this order: itself, where it is large; what a session's cell with tools
- * hears on; what the program reads as standard input. */
+ * hears on; what the program reads as standard input. Or what a fork is to have. */
 void guest_next_order(int chan, struct guest_order *ret)
 {
     struct frame head;
-    int fds[3] = { -1, -1, -1 }, at = 0;
+    int fds[FORK_FDS] = { -1, -1, -1, -1 }, at = 0;
     size_t n = ARRAY_LEN(fds);
     auto_close int in = -1, file = -1;
 
-    *ret = (struct guest_order){ .words = -1 };
+    *ret = (struct guest_order){ .words = -1, .fork = { -1, -1, -1, -1 } };
     if (fd_recv(chan, &head, sizeof(head), fds, &n) != (ssize_t)sizeof(head) ||
-        (head.kind != FRAME_RUN && head.kind != FRAME_RUN_FILE))
+        (head.kind != FRAME_RUN && head.kind != FRAME_RUN_FILE && head.kind != FRAME_FORK))
         return;
     ret->token = head.token;
     explicit_bzero(&head.token, sizeof(head.token));
     if (head.kind == FRAME_RUN_FILE)
         file = fds[at++];
     ret->request = request_read(&head, chan, file);
+    if (head.kind == FRAME_FORK) {
+        memcpy(ret->fork, fds, sizeof(fds));
+        return;
+    }
     if (json_object_get(ret->request, "session") && json_object_get(ret->request, "tools"))
         ret->words = fds[at++];
     in = fds[at];

@@ -33,9 +33,10 @@ PyObject *guest_parse(PyObject *source, PyObject *filename);
 /* A request of the engine's, and what came with it. */
 struct guest_order {
     uint64_t token;
-    json_t *request; /* NULL: the end, or, with a token, no room for it */
-    bool has_stdin;  /* one came, and is in place */
-    int words;       /* where a session's cell hears of its tools, or -1 */
+    json_t *request;    /* NULL: the end, or, with a token, no room for it */
+    bool has_stdin;     /* one came, and is in place */
+    int words;          /* where a session's cell hears of its tools, or -1 */
+    int fork[FORK_FDS]; /* with FRAME_FORK, whoever follows the order closes them; else -1 */
 };
 
 /* Wait for the next. There is no copy of the token but the one in *ret. */

@@ -70,6 +70,15 @@ enum {
     HELLO_MAX = 64 << 10
 };
 
+/* Descriptors that come with FRAME_FORK, in this order. */
+enum {
+    FORK_CHAN,
+    FORK_ANSWER,
+    FORK_OUT,
+    FORK_ERR,
+    FORK_FDS
+};
+
 enum frame_kind {
     FRAME_RUN = 1,
     FRAME_DONE = 2,
@@ -80,7 +89,8 @@ enum frame_kind {
     FRAME_TOOL_RESULT = 18,
     FRAME_DISPLAY = 32, /* from the running program: something to show */
     FRAME_SESSION = 48, /* from a session: the number of the copy that it has made of itself */
-    FRAME_RUN_FILE = 49 /* FRAME_RUN, but `len` bytes of a file that comes with it follow */
+    FRAME_RUN_FILE = 49, /* FRAME_RUN, but `len` bytes of a file that comes with it follow */
+    FRAME_FORK = 50      /* FRAME_RUN, with the descriptors of a session that is to be forked off */
 };
 
 struct frame {

@@ -2,8 +2,8 @@
  * How a session's guest lives.
  *
  * Each order of the engine's is one FRAME_RUN whose program says under "session" what it is: "begin"
- * comes first and once, "cell" is code to run, "inspect" asks what there is, "copy" asks for a
- * copy where one could not be made. A cell is answered with FRAME_DONE. Whenever there is something
+ * comes first and once, "cell" is code to run, "inspect" asks what there is, "fork" asks for a copy
+ * that lives on as a session of its own, "copy" for one where it could not be made. A cell is answered with FRAME_DONE. Whenever there is something
  * new to lose, that is after "begin" and after every cell, the guest makes a dormant copy of itself
  * and tells its number in a FRAME_SESSION; the engine sends no cell before it has seen to it that
  * the copy is spared. A copy that is woken goes on here as if it had just been made itself, and
@@ -17,7 +17,9 @@
 #include <Python.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -29,16 +31,21 @@
 #include "python/protocol.h"
 #include "python/value.h"
 #include "sandbox/box.h"
+#include "sandbox/compose.h"
+#include "sandbox/landlock.h"
 #include "session_py.h"
 
 enum {
     TRIES = 20, /* at making a copy: what fills the box may be on its way out */
     TRY_MS = 25,
+    OPEN_MAX = 64,
 };
 
 struct session {
     struct copy_keeps keeps;
-    PyObject *helpers; /* the namespace of session.py */
+    PyObject *helpers;         /* the namespace of session.py */
+    char workspace[PATH_MAX];
+    char base[PATH_MAX]; /* the box's scratch directory; "" where it has a root of its own */
 };
 
 /* ---- what it needs of Python ---- */
@@ -154,6 +161,94 @@ static void do_inspect(struct session *s, const struct guest_order *order)
            &order->token);
 }
 
+/* ---- forks ---- */
+
+/* What speaks to the engine is the fork's own from here on. */
+static void take_channels(struct session *s, const int *fds)
+{
+    const int places[FORK_FDS] = { [FORK_CHAN] = s->keeps.chan,
+                                   [FORK_ANSWER] = s->keeps.answer,
+                                   [FORK_OUT] = STDOUT_FILENO,
+                                   [FORK_ERR] = STDERR_FILENO };
+
+    for (size_t i = 0; i < FORK_FDS; i++) {
+        (void)dup3(fds[i], places[i], places[i] > 2 ? O_CLOEXEC : 0);
+        (void)close(fds[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(s->keeps.more); i++)
+        s->keeps.more[i] = -1;
+}
+
+/* Keep out of where the others are, but for `own` and what the interpreter is made of. */
+static int enclose(const struct session *s, const char *own, PyObject *parts)
+{
+    const char *rooted[] = { BOX_WORKSPACE, BOX_TMP, "/home" }, *scratch[] = { s->base };
+    char mounts[PATH_MAX + sizeof(BOX_MOUNTS)];
+    const char *open[OPEN_MAX] = { own, mounts };
+    struct landlock_fence fence = { .shut = s->base[0] ? scratch : rooted,
+                                    .n_shut = s->base[0] ? 1 : ARRAY_LEN(rooted),
+                                    .open = open,
+                                    .n_open = s->base[0] ? 2 : 1 };
+    json_t *list = value_to_json(parts);
+    struct gb_err err;
+    int r;
+
+    (void)snprintf(mounts, sizeof(mounts), "%s" BOX_MOUNTS, s->base);
+    for (size_t i = 0; i < json_array_size(list) && fence.n_open < OPEN_MAX; i++) {
+        const char *path = json_string_value(json_array_get(list, i));
+        if (path && path[0] == '/' &&
+            (!s->base[0] || strncmp(path, s->base, strlen(s->base)) != 0))
+            open[fence.n_open++] = path;
+    }
+    r = landlock_enclose(&fence, &err);
+    json_decref(list);
+    return r;
+}
+
+/* A workspace of its own, with what was in the other's, and a fence around it. A fork that cannot
+ * have them must not go on. */
+static void settle_down(struct session *s)
+{
+    char own[2 * PATH_MAX];
+    const char *slash = strrchr(s->workspace, '/');
+    PyObject *parts;
+
+    if (strcmp(s->workspace, BOX_WORKSPACE) == 0)
+        (void)snprintf(own, sizeof(own), BOX_HOME "/.forks/%d", getpid());
+    else
+        (void)snprintf(own, sizeof(own), "%.*s/home/.forks/%d", (int)(slash - s->workspace),
+                       s->workspace, getpid());
+    parts = call_helper(s, "settle_down", Py_BuildValue("(s)", own));
+    if (!parts || enclose(s, own, parts) < 0 ||
+        snprintf(s->workspace, sizeof(s->workspace), "%s/workspace", own) >= PATH_MAX) {
+        if (!parts)
+            PyErr_WriteUnraisable(NULL);
+        _exit(1);
+    }
+    Py_DECREF(parts);
+}
+
+static void do_fork(struct session *s, const struct guest_order *order)
+{
+    struct copy_keeps keeps = s->keeps;
+    json_t *told;
+    pid_t pid;
+
+    memcpy(keeps.more, order->fork, sizeof(keeps.more));
+    pid = copy_make(&keeps);
+    if (pid == 0) {
+        take_channels(s, keeps.more);
+        settle_down(s);
+        copy_self(s);
+        return;
+    }
+    told = json_pack("{s:b,s:I,s:i}", "has_value", 1, "value", (json_int_t)(pid > 0 ? pid : 0),
+                     "exit_code", pid > 0 ? 0 : 1);
+    for (size_t i = 0; i < FORK_FDS; i++)
+        gb_closep(&keeps.more[i]);
+    answer(s, told, &order->token);
+}
+
 static void do_copy(struct session *s, const struct guest_order *order)
 {
     (void)order;
@@ -164,7 +259,8 @@ static const struct {
     const char *name;
     void (*act)(struct session *s, const struct guest_order *order);
 } acts[] = {
-    { "begin", do_begin }, { "cell", do_cell }, { "inspect", do_inspect }, { "copy", do_copy }
+    { "begin", do_begin }, { "cell", do_cell }, { "inspect", do_inspect },
+    { "copy", do_copy },   { "fork", do_fork },
 };
 
 static const char *act_of(const json_t *request)
@@ -214,8 +310,13 @@ static void next_order(const struct session *s, struct guest_order *order)
 
 void session_main(const struct box_fds *fds, struct guest_order *order)
 {
-    struct session s = { .keeps = { fds->chan, fds->answer, getppid() } };
+    struct session s = { .keeps = { fds->chan, fds->answer, { -1, -1, -1, -1 }, getppid() } };
 
+    if (!getcwd(s.workspace, sizeof(s.workspace)) || !strrchr(s.workspace, '/'))
+        _exit(1);
+    if (strcmp(s.workspace, BOX_WORKSPACE) != 0)
+        (void)snprintf(s.base, sizeof(s.base), "%.*s",
+                       (int)(strrchr(s.workspace, '/') - s.workspace), s.workspace);
     while (order->request) {
         obey(&s, order);
         json_decref(order->request);

@@ -352,6 +352,8 @@ static void add_seat(struct init *in, const struct seat *from, pid_t pid, int ct
                                               .is_lasting = true,
                                               .is_resting = true,
                                               .limits = from->limits };
+    (void)kill(pid, SIGCONT);
+    (void)kill(pid, BOX_WAKE_SIGNAL);
 }
 
 void seat_obey(struct init *in, struct seat *s, const struct box_order *order, int fd)

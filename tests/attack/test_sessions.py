@@ -272,3 +272,48 @@ def test_copies_are_undone_with_the_session(hosts, user, level):
     assert not until(lambda: len(host.snapshot().processes - before.processes) > 12, 3)
     made.close()
     assert not host.left(before, "no mark")
+
+
+REACH = (
+    OTHERS
+    + """
+reached = []
+def attempt(what, road):
+    try:
+        if road():
+            reached.append(what)
+    except OSError:
+        pass
+for pid in family:
+    attempt(f'signal {pid}', lambda: os.kill(pid, 0) is None)
+    for name in ('mem', 'environ', 'maps'):
+        attempt(f'{name} {pid}', lambda: open(f'/proc/{pid}/{name}', 'rb').read(1))
+    for name in ('cwd', 'root', 'fd'):
+        attempt(f'{name} {pid}', lambda: os.listdir(f'/proc/{pid}/{name}') and name == 'cwd')
+for place in places:
+    attempt(f'list {place}', lambda: os.listdir(place) is not None)
+    attempt(f'read {place}', lambda: open(place + '/secret').read())
+    attempt(f'write {place}', lambda: open(place + '/made', 'w'))
+reached
+"""
+)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("user", user_names())
+def test_a_fork_reaches_neither_its_origin_nor_its_sisters(batch):
+    about = "import os\nopen('secret', 'w').write('s')\n[os.getpid(), os.getcwd(), os.environ.get('TMPDIR'), os.environ.get('HOME')]"
+    batch.cell("origin", "y = 1")
+    for name in ("one", "two"):
+        batch.process.stdin.write(json.dumps({"kind": "session", "session": "origin", "op": "fork", "into": name}).encode() + b"\n")
+        batch.process.stdin.flush()
+        assert batch.result()["status"] == "ok"
+    known = {name: batch.cell(name, about)["value"] for name in ("origin", "one", "two")}
+    for name in ("one", "two"):
+        others = [it for who, it in known.items() if who != name]
+        inputs = {"family": [it[0] for it in others], "places": [place for it in others for place in it[1:]]}
+        tried = batch.cell(name, REACH, inputs=inputs)
+        assert (tried["status"], tried["value"]) == ("ok", []), tried
+    spoilt = batch.cell("one", "os.kill(-1, 9)\nwhile True: pass")
+    assert spoilt["status"] in ("timeout", "crashed"), spoilt
+    assert [batch.cell(name, "y")["value"] for name in ("origin", "two")] == [1, 1]

@@ -454,3 +454,101 @@ def is_living(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+# ---- forks ----
+
+def test_forks_share_nothing_from_then_on(e):
+    e.value("x = [1]\nimport os\nopen('f', 'w').write('one')\nos.mkdir('d')\nos.chdir('d')\n"
+            "os.symlink('../f', 'link')\nNone")
+    forked = e.op("fork", into="t")
+    assert (forked["status"], forked["value"]["into"]) == ("ok", "t"), forked["error"]
+    e.send({"session": "s", "code": "x.append('s'); open('../f', 'w').write('S')\nx, open('link').read()"},
+           {"session": "t", "code": "x.append('t'); before = open('../f').read()\n"
+                                    "open('../f', 'w').write('T')\nx, before, open('link').read()"})
+    first, second = e.results(2)
+    assert first["value"] == [[1, "s"], "S"] and second["value"] == [[1, "t"], "one", "T"]
+    assert second["session"] == {"name": "t", "state": "intact", "cell": 2}
+    assert e.value("open('../f').read()", "s") == "S"
+    assert e.value("import tempfile\ntempfile.mkstemp()[1] and 1", "t") == 1
+
+
+def test_open_files_go_with_the_fork():
+    with engine() as e:
+        e.value("f = open('f', 'w+'); f.write('abcdef'); f.flush(); f.seek(2)\n"
+                "gone = open('g', 'w+'); import os; os.unlink('g')\nNone")
+        assert e.op("fork", into="t")["status"] == "ok"
+        e.value("f.write('S'); f.flush()", "s")
+        assert e.value("f.read()", "t") == "cdef"
+        assert e.value("f.seek(0); f.write('T'); f.flush(); open('f').read()", "t") == "Tbcdef"
+        assert e.value("open('f').read()", "s") == "abSdef"
+        assert e.cell("gone.write('x'); gone.flush()", "t")["error"]["type"] == "OSError"
+
+
+def test_each_fork_has_its_own_end(e):
+    e.value("x = 1\nNone")
+    e.op("fork", into="t")
+    e.op("fork", "t", into="u")
+    for session in ("s", "t", "u"):
+        e.value(f"x = '{session}'\nNone", session)
+    e.value("import subprocess\np = subprocess.Popen(['sleep', '100'])\nNone", "u")
+    assert e.cell("x = 0\nwhile True: pass", "t", timeout=0.3)["session"]["state"] == "rolled_back"
+    assert e.cell("x = 0\nimport os\nos._exit(1)", "s")["session"]["state"] == "rolled_back"
+    assert e.value("p.poll()", "u") is None, "others' processes live on"
+    assert [e.value("x", session) for session in ("s", "t", "u")] == ["s", "t", "u"]
+    e.op("close", "s")
+    assert e.value("x", "t") == "t"
+    e.op("close", "u")
+    assert e.value("x", "t") == "t"
+    assert e.op("rewind", "t", cell=1)["status"] == "ok"
+    assert e.value("x", "t") == 1
+
+
+def test_fork_of_much_memory_is_quick():
+    """It takes the time of a fork, and not of copying: less than any way to copy so much would."""
+    with engine("namespaces", "--memory", "2G", "-t", "60") as e:
+        e.value("d = bytearray(b'x') * (500 << 20)\nNone")
+        took = []
+        for i in range(3):
+            began = time.monotonic()
+            assert e.op("fork", into=f"t{i}")["status"] == "ok"
+            took.append(time.monotonic() - began)
+        copied = e.value("import time\nt = time.perf_counter()\nc = bytes(d)\nu = time.perf_counter() - t\n"
+                         "del c\nu")
+        assert min(took) < max(copied, 0.05), (took, copied)
+        e.value("d[:] = b's' * len(d)\nNone", "t0")
+        assert [e.value("chr(d[0]) + chr(d[-1])", s) for s in ("s", "t0", "t1")] == ["xx", "ss", "xx"]
+
+
+@pytest.mark.parametrize("request_, word", [
+    ({"op": "fork"}, "into"), ({"op": "fork", "into": "s"}, "already"), ({"op": "fork", "into": ""}, "into"),
+    ({"op": "inspect", "into": "t"}, "into"), ({"op": "fork", "session": "none", "into": "t"}, "no session"),
+])
+def test_bad_forks(request_, word):
+    with engine() as e:
+        e.cell("x = 1")
+        result = e.ask({"kind": "session", "session": "s", **request_})
+        assert result["status"] == "failed" and word in result["error"]["message"]
+        assert e.value("x") == 1
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_forks_are_bounded(level):
+    with engine(level, "--processes", "300") as e:
+        e.cell("x = 1")
+        results = [e.op("fork", into=f"t{i}") for i in range(17)]
+        assert [r["status"] for r in results] == ["ok"] * 15 + ["failed"] * 2
+        assert results[-1]["error"]["type"] == "limit"
+        assert [e.value("x", f"t{i}") for i in range(15)] == [1] * 15
+        e.op("close", "t3")
+        assert until(lambda: e.op("fork", into="late")["status"] == "ok")
+
+
+def test_no_room_for_a_fork():
+    """A workspace that does not fit twice: the session stays, the fork is not."""
+    with engine("namespaces", "--disk", "8M") as e:
+        e.value("open('f', 'wb').write(b'x' * (5 << 20))\nx = 1\nNone")
+        result = e.op("fork", into="t")
+        assert (result["status"], result["error"]["type"]) == ("failed", "limit"), result
+        assert e.value("x") == 1
+        assert e.op("inspect", "t")["error"]["type"] == "gone"
