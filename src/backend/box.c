@@ -555,8 +555,9 @@ static void end(struct host_box *box)
     if (ran)
         box->callbacks->ended(box->callbacks->data, box);
     if (box->reported && !host_box_is_last(box)) {
-        (void)shutdown(box->ctl, SHUT_WR); /* its end there is closed when the others do not need it */
-    } else if (box->reported) {            /* nothing more comes */
+        (void)shutdown(box->ctl,
+                       SHUT_WR); /* its end there is closed when the others do not need it */
+    } else if (box->reported) {  /* nothing more comes */
         auto_close int ctl = give_up_ctl(box);
         (void)ctl;
     }
@@ -822,7 +823,7 @@ void host_box_free(struct host_box *box)
 {
     struct event *events[] = { box->on_pid, box->on_ctl,   box->on_answer, box->on_out,
                                box->on_err, box->on_watch, box->on_late,   box->on_chan };
-    int fds[] = { box->pidfd, box->ctl, box->chan,     box->answer_fd,
+    int fds[] = { box->pidfd, box->ctl, box->chan,      box->answer_fd,
                   box->out,   box->err, box->workspace, box->words };
 
     for (size_t i = 0; i < ARRAY_LEN(events); i++)

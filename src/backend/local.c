@@ -23,6 +23,7 @@
 
 #include "backend/box.h"
 #include "backend/order.h"
+#include "backend/place.h"
 #include "backend/program.h"
 #include "backend/seat.h"
 #include "base/clock.h"
@@ -54,14 +55,6 @@ struct run {
     unsigned attempts; /* boxes that could not take it */
     int64_t started_us, begun_us;
     int stdin_fd;
-};
-
-/* A box that stays. It has none before the first run, and none when that is lost. */
-struct place {
-    struct place *next;
-    struct local *local;
-    struct place_spec spec;
-    struct host_box *box;
 };
 
 struct local {
@@ -180,17 +173,6 @@ static struct plan_limits made_with(const struct plan_limits *usual, const struc
     return limits;
 }
 
-/* Beside what its programs start there are the copies, and one that makes them; and processor time
- * is counted by the cell. */
-static struct plan_limits made_to_stay(const struct run_order *order)
-{
-    struct plan_limits limits = order->limits;
-
-    limits.processes += order->place->spec.copies + 2;
-    limits.cpu_ms = 0;
-    return limits;
-}
-
 /* What an order asks for, with auto as what it means now. */
 static struct box_shape shape_of(const struct local *l, const struct run_order *order)
 {
@@ -200,7 +182,7 @@ static struct box_shape shape_of(const struct local *l, const struct run_order *
         level = l->auto_level == ISOLATION_AUTO ? LEVEL_NAMESPACES : l->auto_level;
     if (order->place)
         return (struct box_shape){ (enum plan_level)level, order->host_network,
-                                   made_to_stay(order), order->mounts };
+                                   place_limits(order->place, &order->limits), order->mounts };
     return (struct box_shape){ (enum plan_level)level, order->host_network,
                                made_with(&l->usual.limits, &order->limits), order->mounts };
 }
@@ -274,45 +256,6 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
     return n;
 }
 
-static int move_in(struct place *place, struct host_box *box, struct gb_err *err)
-{
-    if (seat_new(box, place->spec.copies, err) < 0)
-        return -1;
-    place->box = box;
-    box->place = place;
-    return 0;
-}
-
-static void move_out(struct host_box *box)
-{
-    struct place *place = box->place;
-
-    if (place)
-        place->box = NULL;
-    box->place = NULL;
-}
-
-/* The engine's side of a session that is to be forked off. */
-static int fork_prepare(const struct run *r, struct host_box *box, struct box_work *work,
-                        struct gb_err *err)
-{
-    struct local *l = r->local;
-
-    if (box->kin && box->kin->n >= BOX_SEATS_MAX) {
-        (void)gb_fail(err, GB_E_LIMIT, 0, "a session and its forks can be %d at most",
-                      BOX_SEATS_MAX);
-        return gb_fail_hint(err, "close one of them");
-    }
-    if (host_box_new(l->base, &l->callbacks, &work->fork, &work->far, err) < 0)
-        return -1;
-    if (move_in(r->order.into, work->fork, err) < 0) {
-        box_far_close(&work->far);
-        host_box_free(work->fork);
-        return -1;
-    }
-    return 0;
-}
-
 static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
     if (r->order.n_files > 0 && box->workspace < 0) {
@@ -333,7 +276,7 @@ static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
                              .tool_token = token,
                              .act = r->order.act,
                              .cell = r->order.cell };
-    int e = work.act == PLACE_FORK ? fork_prepare(r, box, &work, err) : 0;
+    int e = work.act == PLACE_FORK ? place_fork(r->order.into, box, &work, err) : 0;
 
     if (e == 0)
         e = host_box_run(box, &work, err);
@@ -352,8 +295,9 @@ static void assign(struct local *l, struct run *r, struct host_box *box)
 {
     struct gb_err err;
 
-    if ((r->order.place && move_in(r->order.place, box, &err) < 0) || run_in(r, box, &err) < 0) {
-        move_out(box);
+    if ((r->order.place && place_move_in(r->order.place, box, &err) < 0) ||
+        run_in(r, box, &err) < 0) {
+        place_move_out(box);
         host_box_kill(box);          /* it died while it waited; another will come */
         if (err.code != GB_E_GONE) { /* another would do no better */
             run_fail(r, &err);
@@ -551,49 +495,26 @@ static void run_requeue(struct local *l, struct run *r)
     l->queue = r;
 }
 
-/* One that came to be has its box; of the other nothing is left. */
-static void fork_done(const struct run *r, struct host_box *fork)
-{
-    struct local *l = r->local;
-
-    if (fork && fork->pid > 0) {
-        fork->next = l->boxes;
-        l->boxes = fork;
-    } else if (fork) {
-        move_out(fork);
-        host_box_free(fork);
-    }
-}
-
 /* A run in a place has ended; unless the place has too, it can have another at once. */
 static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o)
 {
     auto_json json_t *answer = json_incref(o->answer);
     auto_free char *note = strdup(seat_note(box));
+    struct host_box *fork = NULL;
 
     if (r->order.act == PLACE_FORK)
-        fork_done(r, seat_take_fork(box));
+        fork = place_forked(box);
+    if (fork) {
+        fork->next = r->local->boxes;
+        r->local->boxes = fork;
+    }
     o->place = seat_state(box);
     o->note = note && *note ? note : NULL;
     if (o->place == PLACE_LOST)
-        move_out(box);
+        place_move_out(box);
     else
         seat_reset(box);
     run_done(r, o);
-}
-
-/* It ended while nothing ran in it. */
-static void place_lost(struct local *l, struct host_box *box)
-{
-    struct place *place = box->place;
-    struct gb_err err;
-
-    move_out(box);
-    if (!place || l->freeing)
-        return;
-    gb_err_set(&err, GB_E_GONE, 0, "the session's box has ended%s%s", *seat_note(box) ? ": " : "",
-               seat_note(box));
-    place->spec.lost(place->spec.data, &err);
 }
 
 static void on_ended(void *data, struct host_box *box)
@@ -602,12 +523,12 @@ static void on_ended(void *data, struct host_box *box)
     struct run *r = box->run;
 
     if (!r) {
-        place_lost(l, box);
+        place_lost(box, l->freeing);
         return;
     }
     box->run = NULL;
     if (!box->is_ready && !r->killed) {
-        move_out(box);
+        place_move_out(box);
         run_requeue(l, r);
         return; /* what happens next is decided when the box is gone */
     }
@@ -645,7 +566,7 @@ static void unborn_free(struct local *l, struct host_box *box)
     struct run *r = box->run;
 
     box_forget(l, box);
-    move_out(box);
+    place_move_out(box);
     host_box_free(box);
     if (r)
         run_requeue(l, r);
@@ -656,7 +577,7 @@ static void on_gone(void *data, struct host_box *box)
     struct local *l = data;
 
     box_forget(l, box);
-    move_out(box);
+    place_move_out(box);
     /* Without a word why: its zygote may have been killed, or the host be short of memory. What it
      * was made for waits in the queue and has not begun, so another is made, a few times. */
     if (!box->is_ready && !box->setup_failed && !box->killed && ++l->mishaps >= MISHAPS_MAX) {
@@ -864,36 +785,7 @@ static void local_interrupt(struct run *r)
 
 static struct place *local_place_new(struct backend *b, const struct place_spec *spec)
 {
-    struct local *l = (struct local *)b;
-    struct place *place = calloc(1, sizeof(*place));
-
-    if (place)
-        *place = (struct place){ .next = l->places, .local = l, .spec = *spec };
-    if (place)
-        l->places = place;
-    return place;
-}
-
-static struct place_about local_place_about(const struct place *place)
-{
-    return place->box ? seat_about(place->box) : (struct place_about){ 0 };
-}
-
-static void local_place_free(struct place *place)
-{
-    struct place **at = place ? &place->local->places : NULL;
-
-    if (!place)
-        return;
-    while (*at != place)
-        at = &(*at)->next;
-    *at = place->next;
-    if (place->box) {
-        struct host_box *box = place->box;
-        move_out(box);
-        host_box_kill(box);
-    }
-    free(place);
+    return place_new(&((struct local *)b)->places, spec);
 }
 
 static json_t *local_explain(struct backend *b, const struct run_order *order, struct gb_err *err)
@@ -976,7 +868,7 @@ static void local_free(struct backend *b)
             (void)event_base_loop(l->base, EVLOOP_ONCE);
     }
     while (l->places)
-        local_place_free(l->places);
+        place_free(l->places);
     plans_done(&l->plans);
     (void)mounts_unref(l->usual.mounts);
     gb_closep(&l->cgroup);
@@ -1008,8 +900,8 @@ static const struct backend_ops local_ops = {
     .kill = local_kill,
     .interrupt = local_interrupt,
     .place_new = local_place_new,
-    .place_about = local_place_about,
-    .place_free = local_place_free,
+    .place_about = place_about,
+    .place_free = place_free,
     .explain = local_explain,
     .waiting = local_waiting,
     .about = local_about,

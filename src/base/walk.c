@@ -30,7 +30,7 @@ struct walk {
     struct walk_entry *list;
     size_t n, room;
     size_t n_sorted; /* of them, in the order of their paths */
-    char **queue; /* directories that were met and not looked into; the first is at `head` */
+    char **queue;    /* directories that were met and not looked into; the first is at `head` */
     size_t head, n_queue, queue_room;
     int dir; /* the one that is being read, or -1 */
     char *path;

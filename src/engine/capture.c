@@ -42,7 +42,7 @@ struct tree {
     const char *name;
     int dir; /* or -1 */
     bool is_workspace;
-    bool is_live; /* in use, by a box or by the host */
+    bool is_live;                /* in use, by a box or by the host */
     struct walk *before, *after; /* or NULL */
     uint64_t taken;              /* bytes */
 };
@@ -472,9 +472,8 @@ struct capture *capture_new(const struct capture_spec *spec)
         int dir = m->is_rw ? fd_open_plain_dir(m->host) : -1;
 
         if (m->is_rw)
-            c->trees[c->n_trees++] = (struct tree){
-                .name = m->name, .dir = dir < 0 ? -1 : dir, .is_live = true
-            };
+            c->trees[c->n_trees++] =
+                (struct tree){ .name = m->name, .dir = dir < 0 ? -1 : dir, .is_live = true };
     }
     return c->on_slice && c->files ? c : capture_free(c);
 }

@@ -33,9 +33,9 @@ bool capture_before(struct capture *c, capture_done_fn *done, void *data);
 
 /* The workspace of a program that has run. */
 struct capture_ground {
-    int dir;             /* taken; or -1 */
-    bool is_live;        /* somebody still uses it: it is left as it is */
-    struct walk *before; /* taken: what was there; NULL: nothing */
+    int dir;                            /* taken; or -1 */
+    bool is_live;                       /* somebody still uses it: it is left as it is */
+    struct walk *before;                /* taken: what was there; NULL: nothing */
     const struct workspace_file *files; /* that were put there since */
     size_t n_files;
 };

@@ -130,7 +130,8 @@ static const char *on_word(void *data, enum run_word word, const json_t *json)
 
 static bool wants_files(const struct gb_job *job)
 {
-    return !job->request.is_check && !job->request.is_op && job->request.settings.capture != CAPTURE_OFF;
+    return !job->request.is_check && !job->request.is_op &&
+           job->request.settings.capture != CAPTURE_OFF;
 }
 
 static struct capture *capture_of(const struct gb_job *job)
@@ -398,8 +399,7 @@ static enum verdict begin_run(struct gb_job *job, const struct run_order *order,
 
 static enum verdict check_cell(struct gb_job *job)
 {
-    struct run_order order =
-        order_of(&job->engine->config.settings, job->engine->config.mounts);
+    struct run_order order = order_of(&job->engine->config.settings, job->engine->config.mounts);
     struct run_events events = { .data = job, .started = on_started, .done = on_check_done };
     struct gb_err err = { 0 };
     auto_json json_t *program = session_check_program(job, &err);

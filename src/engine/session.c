@@ -33,10 +33,10 @@ struct session {
     struct gb_engine *engine;
     char name[SESSION_NAME_MAX + 1];
     struct place *place;
-    struct settings made; /* what its box is made with */
+    struct settings made;  /* what its box is made with */
     struct mounts *mounts; /* and what it sees of the host, or NULL */
     struct walk *seen;     /* its workspace after the last cell, or NULL: empty */
-    struct gb_job *first; /* has its turn; those behind it wait */
+    struct gb_job *first;  /* has its turn; those behind it wait */
     size_t n_jobs;
     uint64_t policy;       /* the loosest that a cell of it ran under */
     struct gb_buf history; /* the cells that ran, one after another */
@@ -338,14 +338,13 @@ int session_admit(struct gb_job *job, struct gb_err *err)
     }
     if (s->is_lost)
         return fail_lost(s, err);
-    if (job->request.is_op && !s->is_begun &&
-        job->request.op != SESSION_RESET && job->request.op != SESSION_CLOSE)
+    if (job->request.is_op && !s->is_begun && job->request.op != SESSION_RESET &&
+        job->request.op != SESSION_CLOSE)
         return no_such(s->name, err);
     if (job->request.is_op)
         return 0;
-    return s->is_begun && refuse_other(s, &job->request, err) < 0
-               ? -1
-               : refuse_stricter(s, job, err);
+    return s->is_begun && refuse_other(s, &job->request, err) < 0 ? -1
+                                                                  : refuse_stricter(s, job, err);
 }
 
 /* Nobody is in it. */
@@ -500,10 +499,9 @@ static int order_cell(struct session *s, struct gb_job *job, struct run_order *o
         return -1;
     s->n_cells++;
     json_object_del(program, "check");
-    json_object_set_new(
-        program, "session",
-        json_pack("{s:s,s:b}", "op", "cell", "is_strict",
-                  settings_policy(&job->request.settings) == POLICY_STRICT));
+    json_object_set_new(program, "session",
+                        json_pack("{s:s,s:b}", "op", "cell", "is_strict",
+                                  settings_policy(&job->request.settings) == POLICY_STRICT));
     if (!json_object_get(program, "filename"))
         json_object_set_new(program, "filename",
                             json_sprintf("cell-%llu.py", (unsigned long long)s->n_cells));
@@ -680,6 +678,14 @@ void session_collect(struct gb_job *job, const struct run_outcome *o)
     s->is_begun = true;
 }
 
+/* Whole milliseconds, in seconds. */
+static double seconds_since(int64_t us)
+{
+    int64_t ms = (clock_us() - us) / 1000;
+
+    return (double)ms / 1000;
+}
+
 static json_t *about(const struct session *s)
 {
     struct place_about p = { 0 };
@@ -691,8 +697,8 @@ static json_t *about(const struct session *s)
         json_array_append_new(cells, json_integer((json_int_t)p.cells[i]));
     return json_pack("{s:s,s:I,s:o,s:I,s:f,s:f}", "name", s->name, "cell", (json_int_t)p.cell,
                      "checkpoints", cells, "requests", (json_int_t)s->n_jobs, "age_s",
-                     (double)((clock_us() - s->born_us) / 1000) / 1000, "idle_s",
-                     s->first ? 0.0 : (double)((clock_us() - s->used_us) / 1000) / 1000);
+                     seconds_since(s->born_us), "idle_s",
+                     s->first ? 0.0 : seconds_since(s->used_us));
 }
 
 static void answer(struct gb_job *job, json_t *value)

@@ -87,8 +87,8 @@ enum frame_kind {
     FRAME_TOOL_CALL = 16,
     FRAME_TOOL_CANCEL = 17,
     FRAME_TOOL_RESULT = 18,
-    FRAME_DISPLAY = 32, /* from the running program: something to show */
-    FRAME_SESSION = 48, /* from a session: the number of the copy that it has made of itself */
+    FRAME_DISPLAY = 32,  /* from the running program: something to show */
+    FRAME_SESSION = 48,  /* from a session: the number of the copy that it has made of itself */
     FRAME_RUN_FILE = 49, /* FRAME_RUN, but `len` bytes of a file that comes with it follow */
     FRAME_FORK = 50      /* FRAME_RUN, with the descriptors of a session that is to be forked off */
 };

@@ -43,7 +43,7 @@ enum {
 
 struct session {
     struct copy_keeps keeps;
-    PyObject *helpers;         /* the namespace of session.py */
+    PyObject *helpers; /* the namespace of session.py */
     char workspace[PATH_MAX];
     char base[PATH_MAX]; /* the box's scratch directory; "" where it has a root of its own */
 };
@@ -196,8 +196,7 @@ static int enclose(const struct session *s, const char *own, PyObject *parts)
     (void)snprintf(mounts, sizeof(mounts), "%s" BOX_MOUNTS, s->base);
     for (size_t i = 0; i < json_array_size(list) && fence.n_open < OPEN_MAX; i++) {
         const char *path = json_string_value(json_array_get(list, i));
-        if (path && path[0] == '/' &&
-            (!s->base[0] || strncmp(path, s->base, strlen(s->base)) != 0))
+        if (path && path[0] == '/' && (!s->base[0] || strncmp(path, s->base, strlen(s->base)) != 0))
             open[fence.n_open++] = path;
     }
     r = landlock_enclose(&fence, &err);

@@ -328,7 +328,7 @@ static void init_obey(struct init *in, struct seat *s);
 
 static bool has_order(const struct seat *s)
 {
-    struct box_order order;
+    struct box_order order = { 0 };
     struct iovec iov = { .iov_base = &order, .iov_len = sizeof(order) };
     struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 

@@ -68,6 +68,8 @@ ATTACKS = {
     "forged_done": ("shout(frame(2, value='FORGED', has_value=True, exit_code=0))\ntime.sleep(5)" + CRASH, {"rolled_back"}),
     "forged_copy": ("shout(frame(48, copy=os.getpid()))\ntime.sleep(5)" + CRASH, {"rolled_back"}),
     "forged_kinds": ("shout(frame(7))\ntime.sleep(5)" + CRASH, {"rolled_back"}),
+    "forged_check": ("shout(frame(3, findings=[], risk=0))\ntime.sleep(5)" + CRASH, {"rolled_back"}),
+    "forged_call": ("shout(frame(16, id=1, name='x', args={}))\ntime.sleep(5)" + CRASH, {"rolled_back"}),
     "half_a_frame": ("shout(frame(2, value='x' * 5000)[:3000])" + CRASH, {"rolled_back"}),
     "garbage": ("shout(b'\\xff' * 40000)\ntime.sleep(5)" + CRASH, {"rolled_back"}),
     "closed_channels": ("os.closerange(3, 256)" + CRASH, {"rolled_back"}),
@@ -202,10 +204,11 @@ def test_copies_cannot_be_changed(batch):
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("user", user_names())
-def test_frames_between_cells(batch):
+@pytest.mark.parametrize("kind", [2, 3, 16, 17, 32, 48])
+def test_frames_between_cells(batch, kind):
     """A child that outlives its cell forges when nothing is asked: the session goes back, and says so."""
     batch.cell("mallory", OTHERS)
-    batch.cell("mallory", "x = 'kept'\nif os.fork() == 0:\n    time.sleep(.4)\n    shout(frame(2, value='FORGED'))\n    time.sleep(60)")
+    batch.cell("mallory", f"x = 'kept'\nif os.fork() == 0:\n    time.sleep(.4)\n    shout(frame({kind}, value='FORGED'))\n    time.sleep(60)")
     time.sleep(1)
     after = batch.cell("mallory", "x")
     assert (after["value"], state_of(after)) == ("kept", "intact"), after
