@@ -89,7 +89,6 @@ struct host_box {
     char *scratch; /* host directory of a box without a private root, or NULL */
 };
 
-
 /* Make the engine's side: sockets, pipes, events. */
 int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
                  struct host_box **ret, struct box_far *ret_far, struct gb_err *err) gb_nodiscard;

@@ -75,8 +75,8 @@ struct box_seat {
     bool is_failed; /* the work could not begin: */
     struct gb_err err;
     char note[160];
-    struct host_box *fork; /* the one that is to be made, or was */
-    int fork_ctl;          /* which init is to have */
+    struct host_box *fork;   /* the one that is to be made, or was */
+    int fork_ctl;            /* which init is to have */
     struct host_box *origin; /* whom it is forked from, while that waits for it */
     struct event *on_patience, *on_finish;
 };

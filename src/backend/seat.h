@@ -5,7 +5,7 @@
 
 /* Make the box one that stays, with so many copies kept. It must be given no run before. */
 int seat_new(struct host_box *box, unsigned copies, struct gb_err *err) gb_nodiscard;
-void seat_free(struct box_seat *seat);
+void seat_free(struct box_seat *s);
 
 /* Take work: it begins when the session is ready for it. */
 int seat_take(struct host_box *box, const struct box_work *work, struct gb_err *err) gb_nodiscard;

@@ -47,12 +47,10 @@ static int take_session(struct request *r, const char *key, json_t *value, struc
 
 static int take_op(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
-    static const char *const names[] = { [SESSION_INSPECT] = "inspect",
-                                         [SESSION_REWIND] = "rewind",
-                                         [SESSION_FORK] = "fork",
-                                         [SESSION_RESET] = "reset",
-                                         [SESSION_CLOSE] = "close",
-                                         [SESSION_LIST] = "list" };
+    static const char *const names[] = {
+        [SESSION_INSPECT] = "inspect", [SESSION_REWIND] = "rewind", [SESSION_FORK] = "fork",
+        [SESSION_RESET] = "reset",     [SESSION_CLOSE] = "close",   [SESSION_LIST] = "list"
+    };
     const char *name = json_string_value(value);
 
     for (size_t i = SESSION_INSPECT; name && i < ARRAY_LEN(names); i++) {

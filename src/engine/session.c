@@ -13,6 +13,7 @@
  */
 #include "engine/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,8 +331,8 @@ int session_admit(struct gb_job *job, struct gb_err *err)
     }
     if (s->is_lost)
         return fail_lost(s, err);
-    if (job->request.is_op && !s->is_begun &&
-        job->request.op != SESSION_RESET && job->request.op != SESSION_CLOSE)
+    if (job->request.is_op && !s->is_begun && job->request.op != SESSION_RESET &&
+        job->request.op != SESSION_CLOSE)
         return no_such(s->name, err);
     if (job->request.is_op)
         return 0;
@@ -647,6 +648,11 @@ void session_collect(struct gb_job *job, const struct run_outcome *o)
     s->is_begun = true;
 }
 
+static double seconds_since(int64_t us)
+{
+    return round((double)(clock_us() - us) / 1000) / 1000;
+}
+
 static json_t *about(const struct session *s)
 {
     struct place_about p = { 0 };
@@ -658,8 +664,8 @@ static json_t *about(const struct session *s)
         json_array_append_new(cells, json_integer((json_int_t)p.cells[i]));
     return json_pack("{s:s,s:I,s:o,s:I,s:f,s:f}", "name", s->name, "cell", (json_int_t)p.cell,
                      "checkpoints", cells, "requests", (json_int_t)s->n_jobs, "age_s",
-                     (double)((clock_us() - s->born_us) / 1000) / 1000, "idle_s",
-                     s->first ? 0.0 : (double)((clock_us() - s->used_us) / 1000) / 1000);
+                     seconds_since(s->born_us), "idle_s",
+                     s->first ? 0.0 : seconds_since(s->used_us));
 }
 
 static void answer(struct gb_job *job, json_t *value)

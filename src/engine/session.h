@@ -41,13 +41,13 @@ json_t *session_findings(const struct gb_job *job, const json_t *findings, json_
 int session_order(struct gb_job *job, struct run_order *order, struct gb_err *err) gb_nodiscard;
 
 /* A run in it has ended: what the result says about the session. */
-void session_collect(struct gb_job *job, const struct run_outcome *outcome);
+void session_collect(struct gb_job *job, const struct run_outcome *o);
 
 /* Serve a request of the kind "session" that needs no run. */
 void session_serve(struct gb_job *job);
 
 /* Add what the engine knows to the answer of one that did. */
-void session_answer(struct gb_job *job, const struct run_outcome *outcome);
+void session_answer(struct gb_job *job, const struct run_outcome *o);
 
 /* Forget all of them; their places are gone. */
 void sessions_free(struct gb_engine *engine);

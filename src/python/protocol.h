@@ -72,9 +72,9 @@ enum {
 enum frame_kind {
     FRAME_RUN = 1,
     FRAME_DONE = 2,
-    FRAME_CHECKED = 3, /* the code passed, and this was found in it */
-    FRAME_GO = 4,      /* no content: let the program begin */
-    FRAME_SESSION = 48, /* from a session: the number of the copy that it has made of itself */
+    FRAME_CHECKED = 3,   /* the code passed, and this was found in it */
+    FRAME_GO = 4,        /* no content: let the program begin */
+    FRAME_SESSION = 48,  /* from a session: the number of the copy that it has made of itself */
     FRAME_RUN_FILE = 49, /* FRAME_RUN, but `len` bytes of a file that comes with it follow */
     FRAME_FORK = 50      /* FRAME_RUN, with the descriptors of a session that is to be forked off */
 };

@@ -191,8 +191,7 @@ static int enclose(const struct session *s, const char *own, PyObject *parts)
 
     for (size_t i = 0; i < json_array_size(list) && fence.n_open < OPEN_MAX; i++) {
         const char *path = json_string_value(json_array_get(list, i));
-        if (path && path[0] == '/' &&
-            (!s->base[0] || strncmp(path, s->base, strlen(s->base)) != 0))
+        if (path && path[0] == '/' && (!s->base[0] || strncmp(path, s->base, strlen(s->base)) != 0))
             open[fence.n_open++] = path;
     }
     r = landlock_enclose(&fence, &err);
@@ -313,9 +312,8 @@ static json_t *next_request(const struct session *s)
 void session_main(const struct box_fds *fds, json_t *request)
 {
     struct frame_extra extra = { 0 };
-    struct session s = {
-        .keeps = { fds->chan, fds->answer, { -1, -1, -1, -1 }, getppid() }, .extra = &extra
-    };
+    struct session s = { .keeps = { fds->chan, fds->answer, { -1, -1, -1, -1 }, getppid() },
+                         .extra = &extra };
 
     if (!getcwd(s.workspace, sizeof(s.workspace)) || !strrchr(s.workspace, '/'))
         _exit(1);

@@ -200,10 +200,9 @@ static int allow_entry(int ruleset, const char *name, const struct landlock_fenc
 static int allow_entries(int ruleset, const struct landlock_fence *fence, uint64_t all,
                          struct gb_err *err)
 {
-    static const char *const usual[] = { "bin",   "dev", "etc", "home", "lib", "lib32",
-                                         "lib64", "mnt", "nix", "opt",  "proc", "root",
-                                         "run",   "sbin", "srv", "sys",  "tmp",  "usr",
-                                         "var" };
+    static const char *const usual[] = { "bin", "dev", "etc", "home", "lib",  "lib32", "lib64",
+                                         "mnt", "nix", "opt", "proc", "root", "run",   "sbin",
+                                         "srv", "sys", "tmp", "usr",  "var" };
     DIR *dir = opendir("/");
     int r = 0;
 
