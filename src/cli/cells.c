@@ -96,34 +96,42 @@ static bool is_clause(const char *line)
     return line[0] == ' ' || line[0] == '\t' || line[0] == '#';
 }
 
+static bool is_open(const struct cells *c)
+{
+    return c->depth > 0 || c->quote || c->is_joined;
+}
+
+/* Decorators are not a block yet: what they are for comes at the same depth. */
+static bool has_only_decorators(const struct cells *c)
+{
+    return c->text.len > 0 && c->text.data[0] == '@' && !memchr(c->text.data, ':', c->text.len);
+}
+
+/* An empty line ends a cell that is typed. In a file blocks have empty lines in them. */
+static int add_blank(struct cells *c, bool is_typed, enum cells_state *ret, struct gb_err *err)
+{
+    bool is_inside = c->in_block && !is_typed;
+
+    *ret = is_inside ? CELLS_MORE : CELLS_READY;
+    return is_inside ? gb_buf_add(&c->text, "\n", 1, err) : 0;
+}
+
 int cells_add(struct cells *c, const char *line, bool is_typed, enum cells_state *ret,
               struct gb_err *err)
 {
-    bool is_open = c->depth > 0 || c->quote || c->is_joined;
     char last;
 
-    if (!is_open && c->in_block && !is_typed && !is_blank(line) && !is_clause(line)) {
-        const char *text = c->text.data;
-        bool is_decorated = c->text.len > 0 && text[0] == '@' && !memchr(text, ':', c->text.len);
-        if (!is_decorated) {
-            *ret = CELLS_BEFORE;
-            return 0;
-        }
-    }
-    if (!is_open && is_blank(line)) {
-        if (c->in_block && !is_typed) { /* in a file blocks have empty lines in them */
-            *ret = CELLS_MORE;
-            return gb_buf_add(&c->text, "\n", 1, err);
-        }
-        *ret = CELLS_READY;
+    if (!is_open(c) && is_blank(line))
+        return add_blank(c, is_typed, ret, err);
+    if (!is_open(c) && c->in_block && !is_typed && !is_clause(line) && !has_only_decorators(c)) {
+        *ret = CELLS_BEFORE;
         return 0;
     }
     if (gb_buf_add(&c->text, line, strlen(line), err) < 0 || gb_buf_add(&c->text, "\n", 1, err) < 0)
         return -1;
     last = scan(c, line);
-    is_open = c->depth > 0 || c->quote || c->is_joined;
-    if (!is_open && (last == ':' || line[0] == '@'))
+    if (!is_open(c) && (last == ':' || line[0] == '@'))
         c->in_block = true;
-    *ret = is_open || c->in_block ? CELLS_MORE : CELLS_READY;
+    *ret = is_open(c) || c->in_block ? CELLS_MORE : CELLS_READY;
     return 0;
 }

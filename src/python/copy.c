@@ -48,71 +48,57 @@ struct place {
     off_t at;
 };
 
-/* Noted by the original before the copy is there: what it does next moves them. */
-static struct place places[PLACES_MAX];
+static struct place places[PLACES_MAX]; /* of the one process that makes copies, and of each copy */
 static size_t n_places;
-
-static void note_place(int fd, int unused)
-{
-    struct stat st;
-
-    (void)unused;
-    if (n_places < PLACES_MAX && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        places[n_places++] = (struct place){ fd, lseek(fd, 0, SEEK_CUR) };
-}
-
-/* Keep a file; put something that is nothing in the place of anything else. */
-static void settle(int fd, int nothing)
-{
-    struct stat st;
-
-    if (nothing >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) &&
-        !S_ISCHR(st.st_mode))
-        (void)dup3(nothing, fd, O_CLOEXEC);
-}
 
 static bool is_kept(const struct copy_keeps *keeps, int fd)
 {
     for (size_t i = 0; i < ARRAY_LEN(keeps->more); i++)
         if (fd == keeps->more[i])
             return true;
-    return fd == keeps->chan || fd == keeps->answer;
+    return fd <= STDERR_FILENO || fd == keeps->chan || fd == keeps->answer;
 }
 
-/* All but the standard streams and what is kept. */
-static void each_descriptor(const struct copy_keeps *keeps, void (*act)(int fd, int nothing),
-                            int nothing)
+/* Call for each open descriptor. */
+static void each_fd(void (*act)(const struct copy_keeps *keeps, int fd, int nothing),
+                    const struct copy_keeps *keeps, int nothing)
 {
     DIR *dir = opendir("/proc/self/fd");
     struct rlimit limit = { 0 };
 
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
         int fd = (int)strtol(e->d_name, NULL, 10);
-        if (fd > 2 && fd != dirfd(dir) && fd != nothing && !is_kept(keeps, fd))
-            act(fd, nothing);
+        if (e->d_name[0] != '.' && fd != dirfd(dir) && fd != nothing)
+            act(keeps, fd, nothing);
     }
     if (dir) {
         (void)closedir(dir);
     } else if (getrlimit(RLIMIT_NOFILE, &limit) == 0) { /* there is no /proc */
-        for (int fd = 3; (rlim_t)fd < limit.rlim_cur; fd++)
-            if (fd != nothing && !is_kept(keeps, fd))
-                act(fd, nothing);
+        for (int fd = 0; (rlim_t)fd < limit.rlim_cur; fd++)
+            if (fd != nothing)
+                act(keeps, fd, nothing);
     }
 }
 
-static void note_places(const struct copy_keeps *keeps)
+/* Before there is a copy: afterwards the original goes on, and moves them. */
+static void note_place(const struct copy_keeps *keeps, int fd, int nothing)
 {
-    n_places = 0;
-    note_place(STDIN_FILENO, -1);
-    each_descriptor(keeps, note_place, -1);
+    struct stat st;
+
+    (void)keeps;
+    (void)nothing;
+    if (n_places < PLACES_MAX && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        places[n_places++] = (struct place){ fd, lseek(fd, 0, SEEK_CUR) };
 }
 
-static void settle_all(const struct copy_keeps *keeps)
+/* Keep files; put something that is nothing in the place of anything else. */
+static void let_go(const struct copy_keeps *keeps, int fd, int nothing)
 {
-    int nothing = open("/", O_PATH | O_CLOEXEC);
+    struct stat st;
 
-    each_descriptor(keeps, settle, nothing);
-    gb_closep(&nothing);
+    if (!is_kept(keeps, fd) && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) &&
+        !S_ISDIR(st.st_mode) && !S_ISCHR(st.st_mode))
+        (void)dup3(nothing, fd, O_CLOEXEC);
 }
 
 /* ---- sleeping ---- */
@@ -147,8 +133,12 @@ static void sleep_until_woken(pid_t init)
 
 static void be_dormant(const struct copy_keeps *keeps)
 {
+    int nothing = open("/", O_PATH | O_CLOEXEC);
+
     (void)prctl(PR_SET_NAME, "glovebox-copy", 0, 0, 0);
-    settle_all(keeps);
+    if (nothing >= 0)
+        each_fd(let_go, keeps, nothing);
+    gb_closep(&nothing);
     await_init(keeps->init);
     sleep_until_woken(keeps->init);
     (void)prctl(PR_SET_NAME, "glovebox-guest", 0, 0, 0);
@@ -203,7 +193,8 @@ pid_t copy_make(const struct copy_keeps *keeps)
 
     m.pid = -1;
     m.error = EAGAIN;
-    note_places(keeps);
+    n_places = 0;
+    each_fd(note_place, keeps, -1);
     PyOS_BeforeFork();
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before);

@@ -134,7 +134,7 @@ def test_output_belongs_to_its_cell(e):
 def test_standard_input_is_the_cells_own(e):
     assert e.value("import sys\nsys.stdin.readline()", stdin="a\nb\n") == "a\n"
     assert e.value("sys.stdin.read()") == ""
-    assert e.value("input() + input()", stdin="c\nd\n") == "cd"
+    assert e.value("input() + input()", stdin="k\nl\n") == "kl"
 
 
 def test_tracebacks_show_lines_of_earlier_cells(e):

@@ -18,7 +18,7 @@ static void expect(const char *lines, bool is_typed, const char *want)
             if (state == CELLS_MORE)
                 continue;
             (void)strncat(got, c.text.data ? c.text.data : "", c.text.len);
-            (void)strcat(got, "#");
+            (void)strncat(got, "#", 1);
             cells_clear(&c);
         }
     }
