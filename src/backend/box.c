@@ -373,10 +373,10 @@ int host_box_open_words(struct host_box *box, uint64_t token, int *ret_far, stru
 
 void host_box_close_words(struct host_box *box)
 {
-    if (!box->has_tools)
+    if (box->words < 0)
         return;
     (void)event_del(box->on_chan);
-    gb_closep(&box->words);
+    (void)close(take_fd(&box->words));
     outbox_done(&box->outbox);
     box->outbox.is_deaf = false;
     box->is_paused = false; /* whoever ends a cell listens again */
@@ -794,6 +794,8 @@ int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *er
     }
     if (pidfd < 0 || !box->kin || host_box_born(fork, box->pid, pidfd, err) < 0) {
         gb_closep(&pidfd);
+        fork->pidfd = -1;
+        fork->pid = 0; /* it never came to be */
         return gb_fail(err, GB_E_SYSTEM, errno, "sharing a box");
     }
     fork->kin = box->kin;

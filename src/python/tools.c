@@ -832,7 +832,7 @@ static void dismiss(void)
 
 void tools_end(void)
 {
-    if (t.is_over || t.pid != getpid())
+    if (t.pid == 0 || t.is_over || t.pid != getpid())
         return;
     begin_writing(); /* a thread may be in the middle of a frame */
     t.is_over = t.is_gone = true;
@@ -847,12 +847,12 @@ void tools_end(void)
 
 void tools_hold_pipe(void)
 {
-    if (t.pid == getpid())
+    if (t.pid != 0 && t.pid == getpid())
         begin_writing();
 }
 
 void tools_release_pipe(void)
 {
-    if (t.pid == getpid())
+    if (t.pid != 0 && t.pid == getpid())
         end_writing();
 }
