@@ -23,7 +23,9 @@
 
 #include "backend/box.h"
 #include "backend/order.h"
+#include "backend/place.h"
 #include "backend/program.h"
+#include "backend/seat.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -78,6 +80,7 @@ struct local {
     uint64_t n_boxes;
     struct box_callbacks callbacks;
     struct host_box *boxes;
+    struct place *places;
     struct run *queue;  /* runs without a box, first come first */
     struct run *ending; /* runs that ended without one, to be told from the loop */
     struct plans plans;
@@ -177,6 +180,9 @@ static struct box_shape shape_of(const struct local *l, const struct run_order *
 
     if (level == ISOLATION_AUTO)
         level = l->auto_level == ISOLATION_AUTO ? LEVEL_NAMESPACES : l->auto_level;
+    if (order->place)
+        return (struct box_shape){ (enum plan_level)level, order->host_network,
+                                   place_limits(order->place, &order->limits), order->mounts };
     return (struct box_shape){ (enum plan_level)level, order->host_network,
                                made_with(&l->usual.limits, &order->limits), order->mounts };
 }
@@ -215,11 +221,7 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     }
     if (r == 0)
         r = order_place(&means, box, &far, err);
-    gb_closep(&far.ctl);
-    gb_closep(&far.chan);
-    gb_closep(&far.answer);
-    gb_closep(&far.out);
-    gb_closep(&far.err);
+    box_far_close(&far);
     if (r < 0) {
         if (box->scratch)
             scratch_remove(box->scratch);
@@ -256,19 +258,28 @@ static unsigned count_boxes(const struct local *l, enum box_state state,
 
 static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
+    if (r->order.n_files > 0 && box->workspace < 0) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "files: a forked session cannot be given any yet");
+        return gb_fail_hint(err, "give them to the session that it is forked from, before");
+    }
     if (workspace_put(box->workspace, box->uid, box->gid, r->order.files, r->order.n_files, err) <
         0)
         return -1;
 
     uint64_t token = 0;
-    json_t *program = program_for(&r->order, &r->shape, box->scratch, &token);
+    json_t *program = program_for(&r->order, &r->shape, box->scratch, box->is_fork, &token);
     struct box_work work = { .program = program,
                              .in = r->stdin_fd,
                              .watch = program_watch(&r->order, &r->shape),
                              .timeout_ms = r->order.timeout_ms,
                              .hold = r->order.hold,
-                             .tool_token = token };
-    int e = host_box_run(box, &work, err);
+                             .tool_token = token,
+                             .act = r->order.act,
+                             .cell = r->order.cell };
+    int e = work.act == PLACE_FORK ? place_fork(r->order.into, box, &work, err) : 0;
+
+    if (e == 0)
+        e = host_box_run(box, &work, err);
 
     json_decref(program);
     return e;
@@ -284,7 +295,9 @@ static void assign(struct local *l, struct run *r, struct host_box *box)
 {
     struct gb_err err;
 
-    if (run_in(r, box, &err) < 0) {
+    if ((r->order.place && place_move_in(r->order.place, box, &err) < 0) ||
+        run_in(r, box, &err) < 0) {
+        place_move_out(box);
         host_box_kill(box);          /* it died while it waited; another will come */
         if (err.code != GB_E_GONE) { /* another would do no better */
             run_fail(r, &err);
@@ -482,13 +495,40 @@ static void run_requeue(struct local *l, struct run *r)
     l->queue = r;
 }
 
+/* A run in a place has ended; unless the place has too, it can have another at once. */
+static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o)
+{
+    auto_json json_t *answer = json_incref(o->answer);
+    auto_free char *note = strdup(seat_note(box));
+    struct host_box *fork = NULL;
+
+    if (r->order.act == PLACE_FORK)
+        fork = place_forked(box);
+    if (fork) {
+        fork->next = r->local->boxes;
+        r->local->boxes = fork;
+    }
+    o->place = seat_state(box);
+    o->note = note && *note ? note : NULL;
+    if (o->place == PLACE_LOST)
+        place_move_out(box);
+    else
+        seat_reset(box);
+    run_done(r, o);
+}
+
 static void on_ended(void *data, struct host_box *box)
 {
     struct local *l = data;
     struct run *r = box->run;
 
+    if (!r) {
+        place_lost(box, l->freeing);
+        return;
+    }
     box->run = NULL;
     if (!box->is_ready && !r->killed) {
+        place_move_out(box);
         run_requeue(l, r);
         return; /* what happens next is decided when the box is gone */
     }
@@ -501,7 +541,10 @@ static void on_ended(void *data, struct host_box *box)
             o.sample.hit = LIMIT_MEMORY;
         }
     }
-    run_done(r, &o);
+    if (box->seat)
+        stay_done(r, box, &o);
+    else
+        run_done(r, &o);
     (void)evtimer_add(l->on_pump, &at_once);
 }
 
@@ -509,6 +552,8 @@ static void on_ended(void *data, struct host_box *box)
 static void box_forget(struct local *l, const struct host_box *box)
 {
     box_remove(l, box);
+    if (!host_box_is_last(box))
+        return; /* what the host kept is for all of them */
     if (l->cgroup >= 0)
         cgroup_remove(l->cgroup, box->number);
     if (box->scratch)
@@ -521,6 +566,7 @@ static void unborn_free(struct local *l, struct host_box *box)
     struct run *r = box->run;
 
     box_forget(l, box);
+    place_move_out(box);
     host_box_free(box);
     if (r)
         run_requeue(l, r);
@@ -531,6 +577,7 @@ static void on_gone(void *data, struct host_box *box)
     struct local *l = data;
 
     box_forget(l, box);
+    place_move_out(box);
     /* Without a word why: its zygote may have been killed, or the host be short of memory. What it
      * was made for waits in the queue and has not begun, so another is made, a few times. */
     if (!box->is_ready && !box->setup_failed && !box->killed && ++l->mishaps >= MISHAPS_MAX) {
@@ -642,6 +689,20 @@ static int zygote_begin(struct local *l, struct gb_err *err)
 
 /* ---- the vtable ---- */
 
+/* In a place that has its box already. */
+static void stay_run(struct run *r, struct host_box *box)
+{
+    r->box = box;
+    box->run = r;
+    if (run_in(r, box, &r->failed) < 0) {
+        r->box = NULL;
+        box->run = NULL;
+        run_fail(r, &r->failed);
+    } else {
+        run_started(r);
+    }
+}
+
 static struct run *local_run(struct backend *b, const struct run_order *order,
                              const struct run_events *events, struct gb_err *err)
 {
@@ -668,6 +729,10 @@ static struct run *local_run(struct backend *b, const struct run_order *order,
         return NULL;
     }
     r->shape = shape_of(l, order);
+    if (order->place && order->place->box) {
+        stay_run(r, order->place->box);
+        return r;
+    }
     while (*end)
         end = &(*end)->next;
     *end = r;
@@ -707,9 +772,20 @@ static void local_kill(struct run *r)
         return;
     r->killed = true;
     if (r->box)
-        host_box_kill(r->box);
+        host_box_stop(r->box);
     else if (!event_pending(r->on_end, EV_TIMEOUT, NULL))
         run_fail(r, &cancelled);
+}
+
+static void local_interrupt(struct run *r)
+{
+    if (r->box && r->box->seat && !r->killed)
+        seat_interrupt(r->box);
+}
+
+static struct place *local_place_new(struct backend *b, const struct place_spec *spec)
+{
+    return place_new(&((struct local *)b)->places, spec);
 }
 
 static json_t *local_explain(struct backend *b, const struct run_order *order, struct gb_err *err)
@@ -791,6 +867,8 @@ static void local_free(struct backend *b)
         if (born)
             (void)event_base_loop(l->base, EVLOOP_ONCE);
     }
+    while (l->places)
+        place_free(l->places);
     plans_done(&l->plans);
     (void)mounts_unref(l->usual.mounts);
     gb_closep(&l->cgroup);
@@ -820,6 +898,10 @@ static const struct backend_ops local_ops = {
     .tell = local_tell,
     .untold = local_untold,
     .kill = local_kill,
+    .interrupt = local_interrupt,
+    .place_new = local_place_new,
+    .place_about = place_about,
+    .place_free = place_free,
     .explain = local_explain,
     .waiting = local_waiting,
     .about = local_about,

@@ -35,6 +35,8 @@ static int put(int dir, struct workspace_file *f)
     if (parent < 0)
         return parent;
     fd = fd_open_beneath(parent, name, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    if (fd == -EEXIST && unlinkat(parent, name, 0) == 0) /* of an earlier cell of a session */
+        fd = fd_open_beneath(parent, name, O_WRONLY | O_CREAT | O_EXCL, 0644);
     if (fd < 0)
         return fd;
     e = fd_write_all(fd, f->data, f->bytes);

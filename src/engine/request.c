@@ -8,6 +8,7 @@
 #include "base/own.h"
 #include "base/parse.h"
 #include "engine/mounts.h"
+#include "engine/session.h"
 #include "python/names.h"
 
 /* ---- one reader a key ---- */
@@ -27,9 +28,49 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
     r->is_check = kind && strcmp(kind, "check") == 0;
     if (r->is_check)
         json_object_set_new(r->program, "check_only", json_true());
-    if (r->is_check || (kind && strcmp(kind, "python") == 0))
+    r->is_op = kind && strcmp(kind, "session") == 0;
+    if (r->is_check || r->is_op || (kind && strcmp(kind, "python") == 0))
         return 0;
-    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python' or 'check'", key);
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python', 'check' or 'session'", key);
+}
+
+static int take_session(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    size_t len = json_string_length(value);
+    const char **name = strcmp(key, "into") == 0 ? &r->into : &r->session;
+
+    if (!json_is_string(value) || len == 0 || len > SESSION_NAME_MAX ||
+        strlen(json_string_value(value)) != len)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a name of 1 to %d bytes, without NUL",
+                       key, SESSION_NAME_MAX);
+    *name = json_string_value(value);
+    return 0;
+}
+
+static int take_op(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    static const char *const names[] = {
+        [SESSION_INSPECT] = "inspect", [SESSION_REWIND] = "rewind", [SESSION_FORK] = "fork",
+        [SESSION_RESET] = "reset",     [SESSION_CLOSE] = "close",   [SESSION_LIST] = "list"
+    };
+    const char *name = json_string_value(value);
+
+    for (size_t i = SESSION_INSPECT; name && i < ARRAY_LEN(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            r->op = (enum session_op)i;
+            return 0;
+        }
+    }
+    return gb_fail(err, GB_E_INVALID, 0,
+                   "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close' or 'list'", key);
+}
+
+static int take_cell(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a cell's number, or 0", key);
+    r->cell = value;
+    return 0;
 }
 
 static int too_large(const char *key, size_t len, size_t max, struct gb_err *err)
@@ -136,6 +177,14 @@ static int take_text(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
+static int take_echo(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_boolean(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be true or false", key);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
 static int take_argv(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     if (!json_is_array(value))
@@ -232,6 +281,11 @@ static const struct {
     { "stdin_base64", take_stdin_base64 },
     { "tools", take_tools },
     { "files", take_files },
+    { "echo", take_echo },
+    { "session", take_session },
+    { "op", take_op },
+    { "cell", take_cell },
+    { "into", take_session },
 };
 
 static int take_mounts(struct request *r, const struct config *config, const json_t *value,
@@ -304,6 +358,27 @@ static int take_keys(struct request *r, const struct config *config, struct gb_e
     return check_room(r, err);
 }
 
+/* Which keys go together. */
+static int check_session(const struct request *r, struct gb_err *err)
+{
+    if (!r->is_op && (r->op != SESSION_CELL || r->cell))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: only for requests of the kind 'session'",
+                       r->cell ? "cell" : "op");
+    if (r->is_op && r->op == SESSION_CELL)
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'op'");
+    if (r->is_op && r->op != SESSION_LIST && !r->session)
+        return gb_fail(err, GB_E_INVALID, 0, "the request names no 'session'");
+    if ((r->op == SESSION_FORK) != (r->into != NULL))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       r->into ? "into: only with op 'fork'"
+                               : "the request names no session to fork 'into'");
+    if (r->cell && r->op != SESSION_REWIND)
+        return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
+    if (r->is_check && r->session)
+        return gb_fail(err, GB_E_INVALID, 0, "session: a check needs none");
+    return 0;
+}
+
 int request_read(const struct config *config, const char *text, struct request *ret,
                  struct gb_err *err)
 {
@@ -322,7 +397,9 @@ int request_read(const struct config *config, const char *text, struct request *
     ret->id = json_object_get(ret->json, "id");
     if (take_keys(ret, config, err) < 0)
         return -1;
-    if (!json_object_get(ret->program, "code"))
+    if (check_session(ret, err) < 0)
+        return -1;
+    if (!ret->is_op && !json_object_get(ret->program, "code"))
         return gb_fail(err, GB_E_INVALID, 0, "the request has no 'code'");
     return 0;
 }

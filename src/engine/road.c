@@ -24,6 +24,7 @@
 #include "engine/outputs.h"
 #include "engine/result.h"
 #include "engine/review.h"
+#include "engine/session.h"
 
 enum verdict {
     PASS,
@@ -130,7 +131,8 @@ static const char *on_word(void *data, const struct run_word *word)
 
 static bool wants_files(const struct gb_job *job)
 {
-    return !job->request.is_check && job->request.settings.capture != CAPTURE_OFF;
+    return !job->request.is_check && !job->request.is_op &&
+           job->request.settings.capture != CAPTURE_OFF;
 }
 
 static struct capture *capture_of(const struct gb_job *job)
@@ -183,21 +185,30 @@ static enum verdict stage_look(struct gb_job *job)
     return PASS;
 }
 
+static void tell_files(struct gb_job *job)
+{
+    job->is_looking = false;
+    capture_tell(job->capture, job->result);
+    if (job->session)
+        session_see(job, capture_take_after(job->capture));
+    result_collected(job);
+}
+
 static void on_collected(void *data)
 {
     struct gb_job *job = data;
 
-    job->is_looking = false;
-    capture_tell(job->capture, job->result);
-    result_collected(job);
+    tell_files(job);
     job_deliver(job);
 }
 
 void road_abandon(struct gb_job *job)
 {
-    if (!job->is_looking)
+    if (job->is_over)
         return;
-    if (job->ended_us == 0)
+    if (!job->is_looking)
+        result_cancelled(job);
+    else if (job->ended_us == 0)
         cancel_unbegun(job);
     else
         json_object_set_new(job->result, "files_omitted",
@@ -211,20 +222,22 @@ static bool collect_files(struct gb_job *job, const struct run_outcome *o)
 {
     const struct request_files *files = &job->request.files;
     auto_close int workspace = o->workspace, keeper = o->keeper;
+    struct capture_ground ground = { .files = files->list, .n_files = files->n };
 
     if (!wants_files(job) || !job->has_begun || job->engine->freeing ||
-        (!job->capture && files->n == 0 && workspace >= 0 && dir_is_empty(workspace)))
+        (!job->capture && files->n == 0 && !session_has_seen(job) && workspace >= 0 &&
+         dir_is_empty(workspace)))
         return true;
     if (!job->capture)
         job->capture = capture_of(job);
     if (!job->capture)
         return true;
     job->is_looking = true;
-    if (capture_after(job->capture, take_fd(&workspace), files->list, files->n, on_collected,
-                      job)) {
-        job->is_looking = false;
-        capture_tell(job->capture, job->result);
-        result_collected(job);
+    ground.dir = take_fd(&workspace);
+    ground.is_live = job->session && o->place != PLACE_LOST;
+    ground.before = job->session ? session_take_seen(job) : NULL;
+    if (capture_after(job->capture, &ground, on_collected, job)) {
+        tell_files(job);
         return true;
     }
     job->keeper = take_fd(&keeper);
@@ -282,6 +295,28 @@ struct run_order order_of(const struct settings *s, struct mounts *mounts)
                                            .cpu_ms = s->cpu_ms } };
 }
 
+static enum verdict begin_run(struct gb_job *job, const struct run_order *order,
+                              const struct run_events *events, struct gb_err *err)
+{
+    struct backend *b = job->engine->backend;
+    enum {
+        BOX_WAIT_MS = 60000
+    };
+
+    if (!job->on_timeout)
+        job->on_timeout = evtimer_new(job->engine->base, on_timeout, job);
+    if (job->on_timeout) {
+        arm(job, BOX_WAIT_MS);
+        job->run = b->ops->run(b, order, events, err);
+    }
+    if (job->run)
+        return WAIT;
+    if (err->code == GB_OK)
+        gb_err_set(err, GB_E_SYSTEM, 0, "memory ran out");
+    result_failed(job, err);
+    return ENDED;
+}
+
 static enum verdict begin(struct gb_job *job)
 {
     struct run_order order = order_of(&job->request.settings, job->request.mounts);
@@ -292,11 +327,8 @@ static enum verdict begin(struct gb_job *job)
                                  .display = on_display,
                                  .word = on_word,
                                  .done = on_done };
-    enum {
-        BOX_WAIT_MS = 60000
-    };
-    struct backend *b = job->engine->backend;
     struct gb_err err = { 0 };
+    enum verdict v;
 
     order.program = job->request.program;
     order.stdin_data = job->request.stdin_data;
@@ -304,17 +336,95 @@ static enum verdict begin(struct gb_job *job)
     order.hold = job->is_held;
     order.files = job->request.files.list;
     order.n_files = job->request.files.n;
-    job->on_timeout = evtimer_new(job->engine->base, on_timeout, job);
-    if (job->on_timeout) {
-        arm(job, BOX_WAIT_MS);
-        job->run = b->ops->run(b, &order, &events, &err);
+    v = begin_run(job, &order, &events, &err);
+    return v == WAIT && !job->is_held ? PASS : v;
+}
+
+/* ---- in a session ---- */
+
+/* Its check comes from a box of its own: what earlier cells left in the session's could say anything.
+ * Nothing is held meanwhile. */
+static void on_check_done(void *data, const struct run_outcome *o)
+{
+    struct gb_job *job = data;
+    const json_t *answer = o->end == RUN_ANSWERED && o->is_verdict ? o->answer : NULL;
+    json_int_t risk = json_integer_value(json_object_get(answer, "risk"));
+    auto_json json_t *findings = NULL;
+    auto_close int workspace = o->workspace, keeper = o->keeper; /* nothing ran */
+
+    (void)workspace;
+    (void)keeper;
+    job->run = NULL;
+    (void)evtimer_del(job->on_timeout);
+    findings = session_findings(job, json_object_get(answer, "findings"), &risk);
+    if (!answer || json_is_true(json_object_get(answer, "rejected")) || job->stopped != STOP_NONE) {
+        result_collect(job, o);
+        if (answer && job->stopped == STOP_NONE)
+            result_found(job, findings, risk);
+        session_collect(job, NULL);
+        job_deliver(job);
+        return;
     }
-    if (job->run)
-        return job->is_held ? WAIT : PASS;
-    if (err.code == GB_OK)
-        gb_err_set(&err, GB_E_SYSTEM, 0, "memory ran out");
-    result_failed(job, &err);
-    return ENDED;
+    result_found(job, findings, risk);
+    result_where(job, o->level, o->layers, o->n_layers);
+    job->check_us = json_integer_value(json_object_get(answer, "check_us"));
+    if (audit_note(job, AUDIT_CHECKED, NULL) == 0)
+        resume(job);
+}
+
+static void on_cell_done(void *data, const struct run_outcome *outcome)
+{
+    struct gb_job *job = data;
+
+    job->run = NULL;
+    calls_end(job);
+    result_collect(job, outcome);
+    session_collect(job, outcome);
+    if (job->request.is_op)
+        session_answer(job, outcome);
+    if (collect_files(job, outcome))
+        job_deliver(job);
+}
+
+static enum verdict check_cell(struct gb_job *job)
+{
+    struct run_order order = order_of(&job->engine->config.settings, job->engine->config.mounts);
+    struct run_events events = { .data = job, .started = on_started, .done = on_check_done };
+    struct gb_err err = { 0 };
+    auto_json json_t *program = session_check_program(job, &err);
+
+    if (!program) {
+        result_failed(job, &err);
+        return ENDED;
+    }
+    order.isolation = isolation_of(&job->request.settings);
+    order.timeout_ms = job->request.settings.timeout_ms;
+    order.program = program;
+    return begin_run(job, &order, &events, &err);
+}
+
+static enum verdict run_cell(struct gb_job *job)
+{
+    struct run_order order = order_of(&job->request.settings, job->request.mounts);
+    struct run_events events = { .data = job,
+                                 .started = on_started,
+                                 .output = on_output,
+                                 .display = on_display,
+                                 .word = on_word,
+                                 .done = on_cell_done };
+    struct gb_err err = { 0 };
+
+    if (audit_note(job, AUDIT_STARTED, NULL) < 0)
+        return ENDED;
+    order.stdin_data = job->request.stdin_data;
+    order.stdin_bytes = job->request.stdin_bytes;
+    order.files = job->request.files.list;
+    order.n_files = job->request.files.n;
+    if (session_order(job, &order, &err) < 0) {
+        result_failed(job, &err);
+        return ENDED;
+    }
+    return begin_run(job, &order, &events, &err);
 }
 
 /* Told before there is a box, since no interpreter gets to read it. */
@@ -339,6 +449,8 @@ static void reject_unreadable(struct gb_job *job)
 
 static enum verdict stage_check(struct gb_job *job)
 {
+    if (job->request.bad_byte < 0 && job->session)
+        return check_cell(job);
     if (job->request.bad_byte < 0) {
         job->is_held = must_hold(job);
         /* What is not held begins as soon as it has passed. */
@@ -579,6 +691,8 @@ int road_approve(struct gb_job *job, int yes, const char *reason)
 
 static enum verdict stage_run(struct gb_job *job)
 {
+    if (job->session)
+        return run_cell(job);
     if (job->is_held) {
         if (audit_note(job, AUDIT_STARTED, NULL) < 0)
             return ENDED;
@@ -619,6 +733,7 @@ static void end_early(struct gb_job *job)
     struct timeval now = { 0 };
 
     if (!job->run) {
+        job->is_over = true;
         (void)evtimer_add(job->engine->on_later, &now);
         return;
     }
@@ -639,11 +754,66 @@ static void resume(struct gb_job *job)
         end_early(job);
 }
 
+void road_cancel(struct gb_job *job)
+{
+    result_cancelled(job);
+    end_early(job);
+}
+
+/* A request about a session is none that a reviewer or a person has to see. */
+static void serve(struct gb_job *job)
+{
+    enum session_op op = job->request.op;
+
+    if (op == SESSION_INSPECT || op == SESSION_REWIND || op == SESSION_FORK) {
+        if (run_cell(job) == ENDED)
+            end_early(job);
+        return;
+    }
+    session_serve(job);
+    end_early(job);
+}
+
+void road_turn(struct gb_job *job)
+{
+    struct gb_err err;
+
+    if (session_admit(job, &err) < 0) {
+        result_failed(job, &err);
+        end_early(job);
+    } else if (job->request.is_op) {
+        serve(job);
+    } else {
+        resume(job);
+    }
+}
+
+static void enter_session(struct gb_job *job)
+{
+    struct gb_err err;
+
+    switch (session_enter(job, &err)) {
+    case TURN_NOW:
+        road_turn(job);
+        break;
+    case TURN_LATER:
+        break;
+    case TURN_REFUSED:
+        result_failed(job, &err);
+        end_early(job);
+        break;
+    }
+}
+
 void road_begin(struct gb_job *job, const char *text)
 {
     job->admitted_us = clock_us();
-    if (stage_admit(job, text) == PASS)
-        resume(job);
-    else
+    if (stage_admit(job, text) != PASS)
         end_early(job);
+    else if (job->request.session)
+        enter_session(job);
+    else if (job->request.is_op)
+        serve(job);
+    else
+        resume(job);
 }

@@ -21,6 +21,7 @@
 #include "display_py.h"
 #include "python/guest.h"
 #include "python/protocol.h"
+#include "python/tools.h"
 #include "python/value.h"
 
 enum {
@@ -64,11 +65,13 @@ static PyObject *send_forms(PyObject *self, PyObject *forms)
     frame = json_pack("{s:o}", "forms", list);
     len = json_dumpb(frame, NULL, 0, JSON_COMPACT);
     if (len == 0 || len > DISPLAY_MAX || len > DISPLAY_RUN_MAX - run.bytes ||
-        run.things >= DISPLAY_THINGS_MAX || getpid() != run.owner)
+        run.things >= DISPLAY_THINGS_MAX || getpid() != run.owner || run.fd < 0)
         return PyBool_FromLong(0);
     run.bytes += len;
     run.things++;
+    tools_hold_pipe();
     guest_send(run.fd, FRAME_DISPLAY, frame, &(uint64_t){ 0 });
+    tools_release_pipe();
     Py_BEGIN_ALLOW_THREADS;
     wait_until_read(run.fd);
     Py_END_ALLOW_THREADS;
@@ -189,6 +192,11 @@ void display_begin(int tell_fd)
     run.things = 0;
     if (!getcwd(run.workspace, sizeof(run.workspace)))
         run.workspace[0] = '\0';
+}
+
+void display_end(void)
+{
+    run.fd = -1;
 }
 
 static PyObject *loaded(const char *module)

@@ -10,6 +10,9 @@ int display_bind(PyObject *names);
  * displayed yet. */
 void display_begin(int tell_fd);
 
+/* It is over: nothing more is displayed. */
+void display_end(void);
+
 /* Display the value of the last expression, if it has a form that is more than text. Leaves no
  * exception. */
 void display_value(PyObject *value);

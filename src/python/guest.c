@@ -31,6 +31,7 @@
 #include "python/check.h"
 #include "python/display.h"
 #include "python/protocol.h"
+#include "python/session.h"
 #include "python/tools.h"
 #include "python/value.h"
 #include "python/verdict.h"
@@ -617,12 +618,25 @@ static void finish(void)
     flush("stderr");
 }
 
+/* As the interactive interpreter shows it. */
+static void echo(PyObject *value)
+{
+    PyObject *show = PySys_GetObject("displayhook");
+    PyObject *r = show ? PyObject_CallFunctionObjArgs(show, value, NULL) : NULL;
+
+    Py_XDECREF(r);
+    if (PyErr_Occurred())
+        PyErr_WriteUnraisable(show);
+}
+
 static void run_program(struct guest *g)
 {
     PyObject *value = NULL;
 
     if (run_prelude(g) == 0)
         value = run_pieces(g);
+    if (value && g->last && json_is_true(json_object_get(g->request, "echo")))
+        echo(value);
     if (value && g->last) {
         answer_value(g, value);
         display_value(value);
@@ -637,28 +651,52 @@ static void run_program(struct guest *g)
 
 /* ---- the channel ---- */
 
-static json_t *frame_read(int chan, uint64_t *ret_token)
+static int text_read(int chan, int file, char *text, size_t len)
 {
-    struct frame head;
-    char *text = NULL;
-    json_t *json = NULL;
-    int in = -1;
-    size_t n = 1;
+    if (file < 0)
+        return fd_read_all(chan, text, len);
+    return pread(file, text, len, 0) == (ssize_t)len ? 0 : -1;
+}
 
-    if (fd_recv(chan, &head, sizeof(head), &in, &n) != (ssize_t)sizeof(head) ||
-        head.kind != FRAME_RUN)
-        return NULL;
-    if (n == 1 && in >= 0) { /* what the program reads as standard input */
-        (void)dup2(in, 0);
-        (void)close(in);
-    }
-    *ret_token = head.token;
-    explicit_bzero(&head.token, sizeof(head.token));
-    text = malloc(head.len);
-    if (text && fd_read_all(chan, text, head.len) == 0)
-        json = json_loadb(text, head.len, JSON_ALLOW_NUL, NULL);
+static json_t *request_read(const struct frame *head, int chan, int file)
+{
+    char *text = malloc(head->len);
+    json_t *json = NULL;
+
+    if (text && text_read(chan, file, text, head->len) == 0)
+        json = json_loadb(text, head->len, JSON_ALLOW_NUL, NULL);
     free(text);
     return json;
+}
+
+/* With the request come, in this order: itself, where it is large; what a session's cell with tools
+ * hears on; what the program reads as standard input. Or what a fork is to have. */
+void guest_next_order(int chan, struct guest_order *ret)
+{
+    struct frame head;
+    int fds[FORK_FDS] = { -1, -1, -1, -1 }, at = 0;
+    size_t n = ARRAY_LEN(fds);
+    auto_close int in = -1, file = -1;
+
+    *ret = (struct guest_order){ .words = -1, .fork = { -1, -1, -1, -1 } };
+    if (fd_recv(chan, &head, sizeof(head), fds, &n) != (ssize_t)sizeof(head) ||
+        (head.kind != FRAME_RUN && head.kind != FRAME_RUN_FILE && head.kind != FRAME_FORK))
+        return;
+    ret->token = head.token;
+    explicit_bzero(&head.token, sizeof(head.token));
+    if (head.kind == FRAME_RUN_FILE)
+        file = fds[at++];
+    ret->request = request_read(&head, chan, file);
+    if (head.kind == FRAME_FORK) {
+        memcpy(ret->fork, fds, sizeof(fds));
+        return;
+    }
+    if (json_object_get(ret->request, "session") && json_object_get(ret->request, "tools"))
+        ret->words = fds[at++];
+    in = fds[at];
+    ret->has_stdin = in >= 0;
+    if (in >= 0)
+        (void)dup2(in, STDIN_FILENO);
 }
 
 void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
@@ -735,6 +773,84 @@ static void run_request(struct guest *g)
     run_program(g);
 }
 
+/* ---- cells of a session (session.c) ---- */
+
+int guest_begin_names(void)
+{
+    PyObject *nothing = PyUnicode_FromString("");
+    int r = nothing && fresh_main(nothing) ? 0 : -1;
+
+    Py_XDECREF(nothing);
+    return r;
+}
+
+/* Under strict nothing comes from the workspace, as drop_workspace() has it; a session may have begun
+ * strictly and go on otherwise. */
+static void choose_workspace(const json_t *request)
+{
+    static bool is_dropped;
+    bool is_strict =
+        json_is_true(json_object_get(json_object_get(request, "session"), "is_strict"));
+    PyObject *path = PySys_GetObject("path");
+
+    if (is_strict == is_dropped || !path)
+        return;
+    is_dropped = is_strict;
+    if (is_strict)
+        (void)PyList_SetSlice(path, 0, 1, NULL);
+    else
+        add_workspace();
+    PyErr_Clear();
+}
+
+static int prepare_cell(struct guest *g, int words)
+{
+    choose_workspace(g->request);
+    display_begin(g->tell_fd);
+    return tools_install(g->names, g->request, words, g->tell_fd) < 0 || bind_inputs(g) < 0 ||
+                   set_argv(g) < 0 || set_environment(g) < 0
+               ? -1
+               : 0;
+}
+
+/* What the check found is known, from a box of its own: what ran here before could say anything. */
+json_t *guest_run_cell(const struct guest_order *order, int tell)
+{
+    struct guest g = {
+        .chan = -1, .tell_fd = tell, .request = order->request, .answer = json_object()
+    };
+    json_t *code = json_object_get(g.request, "code");
+    const char *filename = request_text(&g, "filename");
+    PyObject *source = source_text(json_string_value(code), json_string_length(code));
+
+    g.filename = PyUnicode_FromString(filename ? filename : "main.py");
+    g.names = PyModule_GetDict(PyImport_AddModule("__main__"));
+    if (source && g.filename && prepare_cell(&g, order->words) == 0)
+        check_program(&g, source);
+    if (g.body && !g.verdict.is_rejected)
+        run_program(&g);
+    else if (PyErr_Occurred())
+        answer_exception(&g);
+    else /* it was parsed before, by somebody else: then there is no memory for it here */
+        json_object_set_new(g.answer, "error",
+                            json_pack("{s:s,s:s,s:n,s:s}", "type", "SyntaxError", "message",
+                                      "the session cannot compile the cell", "line", "traceback",
+                                      ""));
+    flush("stdout");
+    flush("stderr");
+    display_end();
+    tools_end();
+    json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
+    verdict_done(&g.verdict);
+    Py_XDECREF(source);
+    Py_XDECREF(g.filename);
+    Py_XDECREF(g.prelude);
+    Py_XDECREF(g.body);
+    Py_XDECREF(g.last);
+    PyErr_Clear();
+    return g.answer;
+}
+
 /* Run something like a request, so that the pages that every run writes to are copied now, while
  * nobody waits. */
 static void warm_up(void)
@@ -801,6 +917,7 @@ void guest_prepare(const struct box_fds *fds)
 void guest_main(const struct box_fds *fds)
 {
     struct guest g = { .chan = fds->chan, .tell_fd = fds->answer };
+    struct guest_order order;
 
     add_workspace();
     bool is_awaited = is_readable(fds->chan);
@@ -808,7 +925,12 @@ void guest_main(const struct box_fds *fds)
     if (!is_awaited)
         warm_up();
     box_ready(fds->ctl);
-    g.request = frame_read(fds->chan, &g.token);
+    guest_next_order(fds->chan, &order);
+    if (order.request && session_is(order.request))
+        session_main(fds, &order);
+    g.request = order.request;
+    g.token = order.token;
+    explicit_bzero(&order.token, sizeof(order.token));
     g.answer = json_object();
     if (g.request) {
         lower_rlimits(&g);
