@@ -337,15 +337,18 @@ static bool has_order(const struct seat *s)
 }
 
 /* order: what the engine has said comes before what it was said about. It names a copy before it
- * lets a cell begin, whose end this may be. */
+ * lets a cell begin, whose end this may be. Where no session lives, poll() has told already that
+ * nothing was said, since it looked for the end first. */
 static void obey_waiting(struct init *in, pid_t guest)
 {
     struct seat *s = seat_of_guest(in, guest);
 
-    while (s && has_order(s)) {
+    while (s && (s->is_lasting || s->is_called) && has_order(s)) {
         init_obey(in, s);
         s = seat_of_guest(in, guest);
     }
+    if (s)
+        s->is_called = false; /* what is left, the next poll() tells */
 }
 
 static void init_reap(struct init *in)
@@ -473,10 +476,11 @@ static int init_timeout(const struct init *in)
 }
 
 /* One at a time: following an order may end a seat, and then they have moved. */
-static void hear_one(struct init *in, const struct pollfd *fds, size_t n)
+static void hear_one(struct init *in)
 {
-    for (size_t i = 0; i < n && i < in->n_seats; i++) {
-        if (fds[i].revents != 0 && fds[i].fd == in->seats[i].ctl) {
+    for (size_t i = 0; i < in->n_seats; i++) {
+        if (in->seats[i].is_called) {
+            in->seats[i].is_called = false;
             init_obey(in, &in->seats[i]);
             return;
         }
@@ -492,30 +496,37 @@ static void init_clocks(struct init *in)
         init_look(in);
 }
 
+/* order: signals first. What was said before a guest ended is then seen with its end. */
+static int init_wait(struct init *in, int signals, bool *ret_signal)
+{
+    struct pollfd fds[BOX_SEATS_MAX + 1] = { { .fd = signals, .events = POLLIN } };
+    int n;
+
+    for (size_t i = 0; i < in->n_seats; i++)
+        fds[i + 1] = (struct pollfd){ .fd = in->seats[i].ctl, .events = POLLIN };
+    n = poll(fds, in->n_seats + 1, init_timeout(in));
+    *ret_signal = n > 0 && fds[0].revents != 0;
+    for (size_t i = 0; i < in->n_seats; i++)
+        in->seats[i].is_called = n > 0 && fds[i + 1].revents != 0;
+    return n < 0 && errno != EINTR ? -1 : 0;
+}
+
 static _Noreturn void init_loop(struct init *in, int signals)
 {
+    struct signalfd_siginfo info;
+    bool has_signal;
+
     init_reap(in); /* what ended before there was a descriptor for it */
 
-    for (;;) {
-        struct pollfd fds[BOX_SEATS_MAX + 1];
-        struct signalfd_siginfo info;
-        size_t n_seats = in->n_seats;
-        int n;
-
-        for (size_t i = 0; i < n_seats; i++)
-            fds[i] = (struct pollfd){ .fd = in->seats[i].ctl, .events = POLLIN };
-        fds[n_seats] = (struct pollfd){ .fd = signals, .events = POLLIN };
-        n = poll(fds, n_seats + 1, init_timeout(in));
-        if (n < 0 && errno != EINTR)
-            _exit(1);
-        if (n > 0 && fds[n_seats].revents != 0) {
+    while (init_wait(in, signals, &has_signal) == 0) {
+        if (has_signal) {
             (void)!read(signals, &info, sizeof(info));
             init_reap(in);
         }
-        if (n > 0)
-            hear_one(in, fds, n_seats);
+        hear_one(in);
         init_clocks(in);
     }
+    _exit(1);
 }
 
 /* ---- the program ---- */
