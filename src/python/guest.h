@@ -27,9 +27,6 @@ PyObject *guest_runtime(const char *name);
  * that frames do not mix. */
 void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token);
 
-/* Parse as a program is parsed: a new reference to the tree, or NULL with a Python exception. */
-PyObject *guest_parse(PyObject *source, PyObject *filename);
-
 /* A request of the engine's, and what came with it. */
 struct guest_order {
     uint64_t token;
@@ -42,16 +39,6 @@ struct guest_order {
 /* Wait for the next. There is no copy of the token but the one in *ret. */
 void guest_next_order(int chan, struct guest_order *ret);
 
-/* __main__ as a session finds it. Returns 0, or -1 with a Python exception. */
-int guest_begin_names(void);
-
 /* Run a request in __main__ as it is, and flush. What it says meanwhile goes to `tell`. New
  * reference: the answer. */
 json_t *guest_run_cell(const struct guest_order *order, int tell);
-
-/* Makes the interpreter's first tree, when run. */
-#define FIRST_TREE "x = 1\nx"
-
-/* Parse, compile and run `code` in a fresh namespace as a guest would, and give it up. Returns 0,
- * or -1 with a Python exception. */
-int guest_run_bare(const char *code);

@@ -29,6 +29,7 @@
 #include "python/copy.h"
 #include "python/guest.h"
 #include "python/protocol.h"
+#include "python/space.h"
 #include "python/value.h"
 #include "sandbox/box.h"
 #include "sandbox/compose.h"
@@ -122,7 +123,7 @@ static void do_begin(struct session *s, const struct guest_order *order)
 {
     (void)order;
     (void)signal(BOX_WAKE_SIGNAL, SIG_IGN);
-    if (guest_begin_names() < 0)
+    if (space_begin() < 0)
         PyErr_WriteUnraisable(NULL);
     load_helpers(s);
     copy_self(s);
