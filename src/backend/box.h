@@ -52,6 +52,11 @@ struct box_far {
     int ctl, chan, answer, out, err;
 };
 
+enum {
+    BOX_LINGER_S = 3 /* how long a guest that has answered may take to exit; it does so at once,
+                        unless the host is very busy */
+};
+
 /* Sessions that were forked from each other share one box, and each has one of these structs for
  * it. */
 struct box_kin {
@@ -149,6 +154,16 @@ void host_box_kill(struct host_box *box);
 /* End the run that it was given: `ended` follows. That is the end of the box, unless a session lives
  * in it. */
 void host_box_stop(struct host_box *box);
+
+/* For frames.c: anything that is not a well-formed frame, at a time when it can be meant, ends the
+ * run. */
+void host_box_forged(struct host_box *box, const char *what);
+
+/* For frames.c: nothing comes after an answer, unless a session lives there. */
+bool host_box_has_answered(const struct host_box *box);
+
+/* For frames.c: what waits for this may begin. */
+void host_box_send_go(const struct host_box *box);
 
 /* For seat.c: read what is in the pipes now, without waiting for more. */
 void host_box_drain(struct host_box *box);
