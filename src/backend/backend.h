@@ -122,6 +122,13 @@ struct place_spec {
     void (*lost)(void *data, const struct gb_err *why);
 };
 
+/* Where a place keeps its files, and whose they are there, by the host's numbers. */
+struct place_ground {
+    int dir;
+    uid_t uid;
+    gid_t gid;
+};
+
 /* What is known of a place. */
 struct place_about {
     uint64_t cell;                  /* the last whose doing is in it */
@@ -167,6 +174,8 @@ struct backend_ops {
     /* A place; its box is made when the first run comes. NULL when memory ran out. */
     struct place *(*place_new)(struct backend *b, const struct place_spec *spec);
     struct place_about (*place_about)(const struct place *place);
+    /* Its workspace; .dir is borrowed, and -1 where it cannot be looked into. */
+    struct place_ground (*place_ground)(const struct place *place);
     /* End it and all that lives there. There must be no run in it. Accepts NULL. */
     void (*place_free)(struct place *place);
     /* The plan for an order, as JSON, NULL with err: GB_E_BUSY while it is not known

@@ -32,8 +32,8 @@ enum {
     PIPE_PIECES = 16, /* of the largest pipe that a guest can make */
     /* A shorter run cannot do harm that rlimits do not stop, and need not wake the watcher. */
     WATCH_AFTER_US = 3000,
-    /* How long a box that was told to end may take before init is killed, and how long a guest
-     * that has answered may take to exit. Both do it at once, unless the host is very busy. */
+    /* How long a box that was told to end may take before init is killed. It does so at once, unless
+     * the host is very busy. */
     LATE_US = 300000,
     /* Of what a program was told: how much may wait to be read, and from how much on no more is
      * heard from it. */

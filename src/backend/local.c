@@ -524,6 +524,7 @@ static const struct backend_ops local_ops = {
     .interrupt = local_interrupt,
     .place_new = local_place_new,
     .place_about = place_about,
+    .place_ground = place_ground,
     .place_free = place_free,
     .explain = local_explain,
     .waiting = local_waiting,

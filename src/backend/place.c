@@ -37,6 +37,14 @@ struct place_about place_about(const struct place *place)
     return place->box ? seat_about(place->box) : (struct place_about){ 0 };
 }
 
+struct place_ground place_ground(const struct place *place)
+{
+    const struct host_box *box = place->box;
+
+    return box ? (struct place_ground){ box->workspace, box->uid, box->gid }
+               : (struct place_ground){ .dir = -1 };
+}
+
 /* Beside what its programs start there are the copies, and one that makes them; and processor time
  * is counted by the cell. */
 struct plan_limits place_limits(const struct place *place, const struct plan_limits *limits)

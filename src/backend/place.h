@@ -14,6 +14,8 @@ struct place *place_new(struct place **list, const struct place_spec *spec);
 void place_free(struct place *place); /* accepts NULL; ends the box as well */
 struct place_about place_about(const struct place *place);
 
+struct place_ground place_ground(const struct place *place);
+
 /* What a box for it is made with: the limits of its programs, and room for what keeps them. */
 struct plan_limits place_limits(const struct place *place, const struct plan_limits *limits);
 

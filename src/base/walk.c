@@ -301,6 +301,17 @@ bool walk_is_foreign(const struct walk *w, const struct walk_entry *e)
     return met < e->n_links;
 }
 
+const char *walk_odd(const struct walk_entry *e)
+{
+    if (e->why)
+        return e->why;
+    if (S_ISFIFO(e->mode))
+        return "a FIFO";
+    if (S_ISSOCK(e->mode))
+        return "a socket";
+    return S_ISREG(e->mode) ? NULL : "a device";
+}
+
 struct walk *walk_free(struct walk *w)
 {
     if (!w)

@@ -66,6 +66,9 @@ const struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n);
 /* Does a regular file have names that the walk has not met? Those of other entries count. */
 bool walk_is_foreign(const struct walk *w, const struct walk_entry *e);
 
+/* Why it is no file that one could read; NULL for one that is. */
+const char *walk_odd(const struct walk_entry *e);
+
 struct walk *walk_free(struct walk *w); /* accepts NULL */
 
 /* Is there nothing in it? `dir` can be read from its start again afterwards. */

@@ -281,17 +281,11 @@ static json_t *new_item(const struct finding *f)
 /* Why a file will not be taken, whatever is in it; NULL if nothing speaks against it. */
 static const char *refusal(const struct finding *f)
 {
-    const struct walk_entry *e = f->entry;
+    const char *odd = walk_odd(f->entry);
 
-    if (e->why)
-        return e->why;
-    if (S_ISFIFO(e->mode))
-        return "a FIFO";
-    if (S_ISSOCK(e->mode))
-        return "a socket";
-    if (!S_ISREG(e->mode))
-        return "a device";
-    return walk_is_foreign(f->tree->after, e) ? "a hard link to a file elsewhere" : NULL;
+    if (odd)
+        return odd;
+    return walk_is_foreign(f->tree->after, f->entry) ? "a hard link to a file elsewhere" : NULL;
 }
 
 /* The limit that a file of this size would pass, or NULL. */

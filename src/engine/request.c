@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "engine/mounts.h"
 #include "engine/session.h"
+#include "engine/session_files.h"
 #include "python/names.h"
 
 /* ---- one reader a key ---- */
@@ -49,10 +50,15 @@ static int take_session(struct request *r, const char *key, json_t *value, struc
 
 static int take_op(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
-    static const char *const names[] = {
-        [SESSION_INSPECT] = "inspect", [SESSION_REWIND] = "rewind", [SESSION_FORK] = "fork",
-        [SESSION_RESET] = "reset",     [SESSION_CLOSE] = "close",   [SESSION_LIST] = "list"
-    };
+    static const char *const names[] = { [SESSION_INSPECT] = "inspect",
+                                         [SESSION_REWIND] = "rewind",
+                                         [SESSION_FORK] = "fork",
+                                         [SESSION_RESET] = "reset",
+                                         [SESSION_CLOSE] = "close",
+                                         [SESSION_LIST] = "list",
+                                         [SESSION_LIST_FILES] = "list_files",
+                                         [SESSION_READ_FILE] = "read_file",
+                                         [SESSION_WRITE_FILE] = "write_file" };
     const char *name = json_string_value(value);
 
     for (size_t i = SESSION_INSPECT; name && i < ARRAY_LEN(names); i++) {
@@ -62,7 +68,35 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
         }
     }
     return gb_fail(err, GB_E_INVALID, 0,
-                   "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close' or 'list'", key);
+                   "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close', 'list', "
+                   "'list_files', 'read_file' or 'write_file'",
+                   key);
+}
+
+static int take_path(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *path = json_string_value(value);
+
+    if (!path || strlen(path) != json_string_length(value) || !files_is_path(path))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "%s: must be a path below the workspace: relative, without '.' and '..'",
+                       key);
+    r->path = path;
+    return 0;
+}
+
+static int take_part(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    bool is_length = strcmp(key, "length") == 0;
+    json_int_t n = json_integer_value(value);
+
+    if (!json_is_integer(value) || n < (is_length ? 1 : 0) || (is_length && n > SESSION_READ_MAX))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       is_length ? "%s: must be a number of bytes, from 1 to %d"
+                                 : "%s: must be a number of bytes",
+                       key, SESSION_READ_MAX);
+    *(is_length ? &r->length : &r->offset) = n;
+    return 0;
 }
 
 static int take_cell(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -286,6 +320,9 @@ static const struct {
     { "op", take_op },
     { "cell", take_cell },
     { "into", take_session },
+    { "path", take_path },
+    { "offset", take_part },
+    { "length", take_part },
 };
 
 static int take_mounts(struct request *r, const struct config *config, const json_t *value,
@@ -358,6 +395,26 @@ static int take_keys(struct request *r, const struct config *config, struct gb_e
     return check_room(r, err);
 }
 
+static int check_session_files(const struct request *r, struct gb_err *err)
+{
+    bool is_read = r->op == SESSION_READ_FILE;
+
+    if (is_read && !r->path)
+        return gb_fail(err, GB_E_INVALID, 0, "the request names no 'path' to read");
+    if (!is_read && (r->path || r->offset > 0 || r->length > 0))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: only with op 'read_file'",
+                       r->path         ? "path"
+                       : r->offset > 0 ? "offset"
+                                       : "length");
+    if (r->op == SESSION_WRITE_FILE && r->files.n == 0)
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'files' to write");
+    if (r->is_op && r->op != SESSION_WRITE_FILE && r->files.n > 0)
+        return gb_fail(err, GB_E_INVALID, 0, "files: only with code, or with op 'write_file'");
+    if (r->is_check && r->session)
+        return gb_fail(err, GB_E_INVALID, 0, "session: a check needs none");
+    return 0;
+}
+
 /* Which keys go together. */
 static int check_session(const struct request *r, struct gb_err *err)
 {
@@ -374,9 +431,7 @@ static int check_session(const struct request *r, struct gb_err *err)
                                : "the request names no session to fork 'into'");
     if (r->cell && r->op != SESSION_REWIND)
         return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
-    if (r->is_check && r->session)
-        return gb_fail(err, GB_E_INVALID, 0, "session: a check needs none");
-    return 0;
+    return check_session_files(r, err);
 }
 
 int request_read(const struct config *config, const char *text, struct request *ret,

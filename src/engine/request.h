@@ -18,7 +18,10 @@ enum session_op {
     SESSION_FORK,
     SESSION_RESET,
     SESSION_CLOSE,
-    SESSION_LIST
+    SESSION_LIST,
+    SESSION_LIST_FILES,
+    SESSION_READ_FILE,
+    SESSION_WRITE_FILE
 };
 
 struct request {
@@ -31,6 +34,8 @@ struct request {
     const char *session; /* borrowed, or NULL: a box of its own */
     const json_t *cell;  /* borrowed, or NULL: the one before the last */
     const char *into;    /* borrowed, or NULL: the name of a fork */
+    const char *path;    /* borrowed, or NULL: of a file in its workspace, and which part of it: */
+    json_int_t offset, length; /* 0: from its beginning, as much as is usual */
     struct settings settings;
     struct policy_lists lists; /* what it says about them */
     struct toolset *tools;     /* those that its program may call, as they are now; or NULL */

@@ -487,7 +487,8 @@ static void serve(struct gb_job *job)
 {
     enum session_op op = job->request.op;
 
-    if (op == SESSION_INSPECT || op == SESSION_REWIND || op == SESSION_FORK) {
+    if (op == SESSION_INSPECT || op == SESSION_REWIND || op == SESSION_FORK ||
+        op == SESSION_WRITE_FILE) {
         if (run_cell(job) == ENDED)
             road_end_early(job);
         return;

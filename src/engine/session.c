@@ -24,6 +24,7 @@
 #include "base/own.h"
 #include "base/walk.h"
 #include "engine/result.h"
+#include "engine/session_files.h"
 
 enum {
     GRAVES_MAX = 256
@@ -242,6 +243,13 @@ static int no_such(const char *name, struct gb_err *err)
     return gb_fail_hint(err, "a request with code begins one");
 }
 
+/* Is there nothing that the request could do where there is no session yet? */
+static bool needs_begun(const struct request *r)
+{
+    return r->is_op && r->op != SESSION_CLOSE && r->op != SESSION_RESET &&
+           r->op != SESSION_WRITE_FILE;
+}
+
 static struct session *session_for(struct gb_job *job, struct gb_err *err)
 {
     const struct request *r = &job->request;
@@ -251,7 +259,7 @@ static struct session *session_for(struct gb_job *job, struct gb_err *err)
         return s;
     if (visit(job->engine, r->session, err) < 0)
         return NULL;
-    if (r->is_op && r->op != SESSION_CLOSE && r->op != SESSION_RESET) {
+    if (needs_begun(r)) {
         (void)no_such(r->session, err);
         return NULL;
     }
@@ -339,8 +347,7 @@ int session_admit(struct gb_job *job, struct gb_err *err)
     }
     if (s->is_lost)
         return fail_lost(s, err);
-    if (job->request.is_op && !s->is_begun && job->request.op != SESSION_RESET &&
-        job->request.op != SESSION_CLOSE)
+    if (needs_begun(&job->request) && !s->is_begun)
         return no_such(s->name, err);
     if (job->request.is_op)
         return 0;
@@ -594,7 +601,7 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
         s->place = engine->backend->ops->place_new(engine->backend, &spec);
     if (!s->place)
         return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
-    if (!s->is_begun && !job->request.is_op) {
+    if (!s->is_begun) {
         s->made = job->request.settings;
         (void)mounts_unref(s->mounts);
         s->mounts = mounts_ref(job->request.mounts);
@@ -628,6 +635,21 @@ void session_see(struct gb_job *job, struct walk *seen)
 {
     (void)walk_free(job->session->seen);
     job->session->seen = seen;
+}
+
+/* What somebody else put there is no cell's doing. */
+static void see_written(const struct gb_job *job)
+{
+    const struct request_files *f = &job->request.files;
+    struct session *s = job->session;
+
+    if (!s->seen) {
+        s->seen = walk_new(-1, SESSION_FILES_MAX, false);
+        if (s->seen)
+            walk_stop(s->seen, WALK_WHOLE);
+    }
+    for (size_t i = 0; s->seen && i < f->n; i++)
+        (void)walk_note(s->seen, f->list[i].path, &f->list[i].stamp);
 }
 
 /* ---- results ---- */
@@ -721,6 +743,10 @@ void session_answer(struct gb_job *job, const struct run_outcome *o)
     if (o->place != PLACE_INTACT || !job->session)
         return;
     value = about(job->session);
+    if (job->request.op == SESSION_WRITE_FILE) {
+        see_written(job);
+        json_object_set_new(value, "files", json_integer((json_int_t)job->request.files.n));
+    }
     if (job->request.op == SESSION_FORK)
         json_object_set_new(value, "into", json_string(job->request.into));
     if (job->request.op == SESSION_INSPECT)
@@ -738,12 +764,33 @@ static json_t *list(const struct gb_engine *engine)
     return all;
 }
 
+/* Seen from outside, whatever state its process is in. */
+static void serve_files(struct gb_job *job)
+{
+    struct session *s = job->session;
+    struct place_ground ground = s->engine->backend->ops->place_ground(s->place);
+    struct gb_err err = { 0 };
+    json_t *value = job->request.op == SESSION_LIST_FILES
+                        ? session_files_list(&ground, &err)
+                        : session_files_read(&ground, &job->request, &err);
+
+    if (value)
+        answer(job, value);
+    else
+        result_failed(job, &err);
+    set_state(job, "intact");
+}
+
 void session_serve(struct gb_job *job)
 {
     struct session *s = job->session;
 
     if (job->request.op == SESSION_LIST) {
         answer(job, list(job->engine));
+        return;
+    }
+    if (job->request.op == SESSION_LIST_FILES || job->request.op == SESSION_READ_FILE) {
+        serve_files(job);
         return;
     }
     answer(job, json_pack("{s:s,s:b}", "name", s->name, "existed", s->is_begun));
