@@ -66,12 +66,12 @@ json_t *session_files_list(const struct place_ground *ground, struct gb_err *err
 
 /* ---- what is in a file ---- */
 
-/* Without the bytes of a character that goes on behind the end, if there are any. */
+/* Without the bytes of a character that goes on behind the end, if there are any before it. */
 static size_t whole_characters(const char *bytes, size_t len)
 {
-    for (size_t less = 0; less < 4 && less <= len; less++)
-        if (utf8_first_bad(bytes, len - less) < 0)
-            return len - less;
+    for (size_t less = 1; less < 4 && less < len; less++)
+        if (((unsigned char)bytes[len - less] & 0xc0) == 0xc0)
+            return utf8_first_bad(bytes + len - less, less) >= 0 ? len - less : len;
     return len;
 }
 
