@@ -25,6 +25,8 @@
 #include "cli/io.h"
 #include "cli/report.h"
 #include "cli/settings.h"
+#include "cli/shown.h"
+#include "cli/tools.h"
 #include "cli/visible.h"
 #include "glovebox.h"
 
@@ -39,6 +41,7 @@ struct repl {
     struct cells cells;
     struct asker asker;
     struct report report;
+    struct shown shown;
     char name[32]; /* of the session that cells go to */
     bool is_terminal;
     bool is_over;
@@ -78,6 +81,24 @@ static void on_output(void *data, struct gb_job *job, enum gb_stream stream, con
         r->report.is_line_open = bytes[len - 1] != '\n';
 }
 
+/* Text goes where the cell's output goes; of a picture only where it went is said. */
+static void on_display(void *data, struct gb_job *job, const char *forms)
+{
+    struct repl *r = data;
+    struct shown_as as = shown_take(&r->shown, forms);
+
+    if (as.text)
+        on_output(data, job, GB_STDOUT, as.text, as.len);
+    if (as.file) {
+        if (r->report.is_line_open)
+            (void)!write_all(STDERR_FILENO, "\n", 1);
+        r->report.is_line_open = false;
+        message("%s written to %s", as.what, as.file);
+    }
+    free(as.text);
+    free(as.file);
+}
+
 static void on_done(void *data, struct gb_job *job, const char *result)
 {
     struct repl *r = data;
@@ -101,7 +122,8 @@ static json_t *serve(struct repl *r, const json_t *request)
                                       .data = r,
                                       .output = on_output,
                                       .done = on_done,
-                                      .approve = on_approve };
+                                      .approve = on_approve,
+                                      .display = on_display };
     auto_free char *text = json_dumps(request, JSON_COMPACT);
     int heeded = 0;
     json_t *result;
@@ -460,13 +482,15 @@ static int repl_main(const struct args *args)
     woken = NULL;
     cells_done(&repl.cells);
     ask_done(&repl.asker);
+    shown_done(&repl.shown);
     return status;
 }
 
-static const struct option_group *const groups[] = { &limit_options,   &policy_options,
-                                                     &consent_options, &box_options,
-                                                     &audit_options,   &config_options,
-                                                     &general_options, NULL };
+static const struct option_group *const groups[] = {
+    &mount_options,  &capture_options, &tool_options, &limit_options,
+    &policy_options, &consent_options, &box_options,  &audit_options,
+    &config_options, &general_options, NULL
+};
 
 const struct command cmd_repl = {
     .name = "repl",

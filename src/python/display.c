@@ -217,7 +217,7 @@ static bool is_figure(PyObject *value)
     return is;
 }
 
-static bool is_rich(PyObject *value)
+bool display_is_rich(PyObject *value)
 {
     static const char *const names[] = { "_repr_mimebundle_", "_repr_html_", "_repr_png_",
                                          "_repr_jpeg_",       "_repr_svg_",  "_repr_markdown_",
@@ -236,7 +236,7 @@ static bool is_rich(PyObject *value)
 
 void display_value(PyObject *value)
 {
-    PyObject *args = is_rich(value) ? PyTuple_Pack(1, value) : NULL;
+    PyObject *args = display_is_rich(value) ? PyTuple_Pack(1, value) : NULL;
 
     if (args)
         call_quietly("display_value", args);

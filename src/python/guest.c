@@ -201,7 +201,8 @@ static void run_program(struct guest *g)
 
     if (program_run_prelude(g) == 0)
         value = program_run(g);
-    if (value && g->last && json_is_true(json_object_get(g->request, "echo")))
+    if (value && g->last && json_is_true(json_object_get(g->request, "echo")) &&
+        !display_is_rich(value)) /* which is displayed anyway, with its text */
         echo(value);
     if (value && g->last) {
         answer_value(g, value);

@@ -155,3 +155,13 @@ def test_ends_with_its_terminal():
         assert process.stdout.readline() == "up\n"
         os.kill(process.pid, signal.SIGTERM)
         assert process.wait(10) == -signal.SIGTERM
+
+
+def test_what_runs_have_cells_have(tmp_path):
+    """Tools, mounts, what is displayed; a thing that displays itself is not echoed as well."""
+    (tmp_path / "a").write_text("mounted")
+    done = piped("class T:\n    def _repr_html_(self): return '<b>1</b>'\n    def __repr__(self): return 'a T'\n\n"
+                 "T()\ndisplay('x')\ntwice(n=4)['n']\nimport os\n"
+                 "open(os.environ['GLOVEBOX_MNT'] + '/d/a').read()\n",
+                 "--tool", "twice=cat", "-m", f"{tmp_path}:d")
+    assert (done.stdout, done.stderr, done.returncode) == ("a T\n'x'\n4\n'mounted'\n", "", 0)
