@@ -36,8 +36,9 @@ enum gb_stream {
 
 /*
  * What a job tells about itself. Every member may be NULL. Callbacks are called from inside
- * gb_step(), gb_run() and gb_engine_free() only; they may call gb_start(), gb_cancel(), gb_approve()
- * and whatever is about tools, but not gb_step(), gb_run() or gb_engine_free().
+ * gb_step(), gb_run() and gb_engine_free() only; they may call gb_start(), gb_cancel(),
+ * gb_interrupt(), gb_approve() and whatever is about tools, but not gb_step(), gb_run() or
+ * gb_engine_free().
  */
 struct gb_callbacks {
     size_t size; /* sizeof(struct gb_callbacks), so that members can be added later */
@@ -98,6 +99,10 @@ GB_API struct gb_job *gb_start(struct gb_engine *engine, const char *request,
 
 /* Kill a job's box. Its result will be "cancelled" unless it had ended already. */
 GB_API void gb_cancel(struct gb_job *job);
+
+/* Ask a session's cell to stop: it gets a KeyboardInterrupt, and the session keeps what it did. Code that
+ * does not heed it goes on. Does nothing for a job outside sessions, or one that does not run yet. */
+GB_API void gb_interrupt(struct gb_job *job);
 
 /* Answer a job that asked: 1 lets it run, 0 rejects it, -1 rejects it because nobody could be asked.
  * `reason` is for the result and may be NULL. Returns 0, or -1 when the job waits for no answer. */

@@ -51,6 +51,7 @@ struct command {
 extern const struct command cmd_run;
 extern const struct command cmd_check;
 extern const struct command cmd_batch;
+extern const struct command cmd_repl;
 extern const struct command cmd_audit;
 extern const struct command cmd_instructions;
 extern const struct command cmd_doctor;

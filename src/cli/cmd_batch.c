@@ -264,6 +264,10 @@ static int batch_main(const struct args *args)
     fd = batch_input(args, &err);
     if (fd < 0 || settings_load(args, &config, &err) < 0)
         return cli_refuse(args->command, &err);
+    /* As many as we start may be for one session, and wait for each other. */
+    if (args->jobs > 0 && !json_object_get(config, "session_queue") &&
+        json_object_set_new(config, "session_queue", json_integer(args->jobs)) < 0)
+        return report_refused(NULL, false);
     if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, false);
 

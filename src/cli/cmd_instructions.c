@@ -35,10 +35,10 @@ static int instructions_main(const struct args *args)
     return text_finish(&t, CLI_OK);
 }
 
-static const struct option_group *const groups[] = { &tool_options,    &limit_options,
-                                                     &policy_options,  &consent_options,
-                                                     &box_options,     &config_options,
-                                                     &general_options, NULL };
+static const struct option_group *const groups[] = {
+    &mount_options,   &capture_options, &tool_options,   &limit_options,   &policy_options,
+    &consent_options, &box_options,     &config_options, &general_options, NULL
+};
 
 const struct command cmd_instructions = {
     .name = "instructions",

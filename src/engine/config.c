@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/own.h"
 #include "base/suggest.h"
 #include "engine/mounts.h"
+#include "sandbox/box.h"
 #include "sandbox/compose.h"
 
 enum {
@@ -155,6 +157,31 @@ static const struct {
     { "tools", set_tools },
 };
 
+static const struct {
+    const char *key;
+    size_t offset;
+    double min, max, unit; /* a number of so many of what is kept */
+} numbers[] = {
+    { "session_checkpoints", AT(session_checkpoints), 1, BOX_COPIES_MAX, 1 },
+    { "session_idle", AT(session_idle_ms), 0.001, 7 * 86400, 1000 },
+    { "session_life", AT(session_life_ms), 0.001, 30 * 86400, 1000 },
+    { "session_queue", AT(session_queue), 0, 100000, 1 },
+    { "sessions_max", AT(sessions_max), 0, 100000, 1 },
+};
+
+static int set_number(struct config *c, size_t i, const json_t *value, struct gb_err *err)
+{
+    double n = json_number_value(value);
+    bool is_whole = numbers[i].unit > 1 || json_is_integer(value);
+
+    if (!json_is_number(value) || !is_whole || !(n >= numbers[i].min) || n > numbers[i].max)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be %s between %g and %g", numbers[i].key,
+                       numbers[i].unit > 1 ? "a number of seconds" : "a whole number",
+                       numbers[i].min, numbers[i].max);
+    *(uint64_t *)((char *)c + numbers[i].offset) = (uint64_t)llround(n * numbers[i].unit);
+    return 0;
+}
+
 /* Every complaint about a key begins with it. */
 static int fail_unknown(const char *key, struct gb_err *err)
 {
@@ -170,6 +197,8 @@ static int fail_unknown(const char *key, struct gb_err *err)
         suggestion_offer(&near, flags[i].key);
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         suggestion_offer(&near, others[i].key);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        suggestion_offer(&near, numbers[i].key);
     return gb_fail(err, GB_E_INVALID, 0, "%.80s: unknown key in the configuration%s%s%s", key,
                    near.best ? " (did you mean '" : "", near.best ? near.best : "",
                    near.best ? "'?)" : "");
@@ -189,6 +218,9 @@ static int set_key(struct config *c, const char *key, json_t *value, struct gb_e
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(flags[i].key, key) == 0)
             return set_bool((bool *)((char *)c + flags[i].offset), key, value, err);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (strcmp(numbers[i].key, key) == 0)
+            return set_number(c, i, value, err);
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         if (strcmp(others[i].key, key) == 0)
             return others[i].set(c, key, value, err);
@@ -263,7 +295,13 @@ static int read_json(struct config *c, const char *text, struct gb_err *err)
 
 int config_init(struct config *c, const char *json, struct gb_err *err)
 {
-    *c = (struct config){ .settings = settings_default(), .pool = POOL_DEFAULT };
+    *c = (struct config){ .settings = settings_default(),
+                          .pool = POOL_DEFAULT,
+                          .session_idle_ms = (uint64_t)30 * 60 * 1000,
+                          .session_life_ms = (uint64_t)24 * 3600 * 1000,
+                          .session_queue = 64,
+                          .session_checkpoints = 8,
+                          .sessions_max = 64 };
     c->preload = json_array();
     c->env = json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
                        BOX_HOME, "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);

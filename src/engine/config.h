@@ -27,6 +27,10 @@ struct config {
     char *out;             /* a directory for captured files, or NULL */
     struct mounts *mounts; /* what every program sees of the host, or NULL */
     unsigned pool;
+    uint64_t session_idle_ms, session_life_ms;
+    uint64_t session_queue;       /* requests that may wait for one */
+    uint64_t session_checkpoints; /* cells that one can be taken back */
+    uint64_t sessions_max;
     bool oneshot;
     bool acknowledge_unsafe;
     bool audit_required; /* nothing runs that cannot be recorded */

@@ -19,6 +19,7 @@
 #include "engine/outdir.h"
 #include "engine/result.h"
 #include "engine/review.h"
+#include "engine/session.h"
 
 enum {
     EXPLAIN_WAIT_MS = 20000
@@ -64,6 +65,7 @@ void job_deliver(struct gb_job *job)
     struct gb_engine *engine = job->engine;
 
     calls_end(job);
+    session_leave(job);
     audit_end(job);
     text = json_text(job->result);
     if (job->callbacks.done)
@@ -81,7 +83,7 @@ static void on_later(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     while (job) { /* from the start after each: a callback may begin jobs */
-        if (!job->run && !job->is_looking) {
+        if (job->is_over) {
             job_deliver(job);
             job = e->jobs;
         } else {
@@ -113,13 +115,19 @@ struct gb_job *gb_start(struct gb_engine *engine, const char *request,
 
 void gb_cancel(struct gb_job *job)
 {
-    bool is_before = job->is_looking && job->ended_us == 0;
-
-    if ((!job->run && !is_before) || job->stopped != STOP_NONE)
+    if (job->is_over || job->ended_us != 0 || job->stopped != STOP_NONE)
         return;
     job->stopped = STOP_CANCEL;
     if (job->run)
         job->engine->backend->ops->kill(job->run);
+    else if (!job->is_looking)
+        road_cancel(job);
+}
+
+void gb_interrupt(struct gb_job *job)
+{
+    if (job->run && job->stopped == STOP_NONE)
+        job->engine->backend->ops->interrupt(job->run);
 }
 
 int gb_approve(struct gb_job *job, int yes, const char *reason)
@@ -427,6 +435,7 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
         job_deliver(engine->jobs);
     }
     calls_close(engine);
+    sessions_free(engine);
     review_link_done(&engine->review_link);
     if (engine->on_wake)
         event_free(engine->on_wake);

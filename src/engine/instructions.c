@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "engine/job.h"
+#include "engine/mounts.h"
 #include "engine/result.h"
 #include "engine/signature.h"
 #include "python/names.h"
@@ -51,20 +52,37 @@ static void put_list(FILE *f, const char *title, const json_t *names)
 
 /* ---- sections ---- */
 
+static void put_session(FILE *f)
+{
+    fputs(
+        "Write Python cell by cell, as in a notebook: variables, imports, files and threads of one "
+        "cell are there in the next, also if it raised. Do not repeat what an earlier cell has "
+        "done.\n"
+        "A cell that is killed (it took too long, or too much) is undone: the session is as it "
+        "was before it, but for files. If the session is gone, you are told so, and begin anew.\n",
+        f);
+}
+
 static void put_program(FILE *f, const struct request *r, const struct gb_engine *e)
 {
     const struct settings *s = &r->settings;
     char out[40];
 
     settings_limit_text(s, "stdout", out, sizeof(out));
-    fputs("# Running Python\n\n"
-          "Write one whole Python program; it runs on its own in a fresh interpreter. Variables, "
-          "imports and files of one run are gone in the next.\n"
-          "You get back what it prints, the value of its last expression (as JSON where it is "
+    fputs("# Running Python\n\n", f);
+    if (r->session)
+        put_session(f);
+    else
+        fputs("Write one whole Python program; it runs on its own in a fresh interpreter. "
+              "Variables, imports and files of one run are gone in the next.\n",
+              f);
+    fputs("You get back what it prints, the value of its last expression (as JSON where it is "
           "JSON, else its repr), or its exception with the line. Print or return only what you "
           "need",
           f);
     fprintf(f, ": of each stream %s are kept, head and tail.\n", out);
+    fputs("display(x) shows tables and pictures; figures that are open at the end are shown too.\n",
+          f);
     if (settings_approve(s) != APPROVE_NEVER || toolset_needs_approval(r->tools))
         fputs("A person reads each program before it runs, and may refuse it.\n", f);
     if (e->config.review)
@@ -132,7 +150,27 @@ static void put_tools(FILE *f, const struct request *r)
         put_tool(f, r->tools->tools[i]);
 }
 
-/* Directories that the program sees beside its own belong here. */
+/* Where the host's directories are: below /mnt, or, without a root of its own, where a variable says
+ * (which "auto" may come to as well). */
+static void put_mounts(FILE *f, const struct request *r)
+{
+    const struct mounts *m = r->mounts;
+    const char *where = "the directory that the variable GLOVEBOX_MNT names";
+
+    if (!m || m->n == 0)
+        return;
+    if (r->settings.isolation == ISOLATE_NAMESPACES)
+        where = "/mnt";
+    else if (r->settings.isolation == ISOLATE_AUTO)
+        where = "/mnt (or where the variable GLOVEBOX_MNT says)";
+    fprintf(f, "Below %s there are also:\n", where);
+    for (size_t i = 0; i < m->n; i++) {
+        fputs("- ", f);
+        signature_put_line(f, m->list[i].name, PARAMETER_MAX);
+        fputs(m->list[i].is_rw ? " (can be written)\n" : " (read-only)\n", f);
+    }
+}
+
 static void put_files(FILE *f, const struct request *r)
 {
     char disk[40];
@@ -140,9 +178,14 @@ static void put_files(FILE *f, const struct request *r)
     settings_limit_text(&r->settings, "disk", disk, sizeof(disk));
     fprintf(f,
             "\n## Files\n\n"
-            "The working directory is the program's own, empty at first; it and the directory of "
+            "The working directory is the %s's own, empty at first; it and the directory of "
             "tempfile can be written, %s in all.\n",
-            disk);
+            r->session ? "session" : "program", disk);
+    put_mounts(f, r);
+    if (r->settings.capture != CAPTURE_OFF)
+        fprintf(f, "Files that are made or changed %s.\n",
+                r->settings.capture == CAPTURE_INLINE ? "come back with the result"
+                                                      : "are listed in the result");
 }
 
 static void put_limits(FILE *f, const struct request *r)

@@ -8,6 +8,8 @@
 #include "base/own.h"
 #include "base/parse.h"
 #include "engine/mounts.h"
+#include "engine/session.h"
+#include "engine/session_files.h"
 #include "python/names.h"
 
 /* ---- one reader a key ---- */
@@ -27,9 +29,82 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
     r->is_check = kind && strcmp(kind, "check") == 0;
     if (r->is_check)
         json_object_set_new(r->program, "check_only", json_true());
-    if (r->is_check || (kind && strcmp(kind, "python") == 0))
+    r->is_op = kind && strcmp(kind, "session") == 0;
+    if (r->is_check || r->is_op || (kind && strcmp(kind, "python") == 0))
         return 0;
-    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python' or 'check'", key);
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python', 'check' or 'session'", key);
+}
+
+static int take_session(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    size_t len = json_string_length(value);
+    const char **name = strcmp(key, "into") == 0 ? &r->into : &r->session;
+
+    if (!json_is_string(value) || len == 0 || len > SESSION_NAME_MAX ||
+        strlen(json_string_value(value)) != len)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a name of 1 to %d bytes, without NUL",
+                       key, SESSION_NAME_MAX);
+    *name = json_string_value(value);
+    return 0;
+}
+
+static int take_op(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    static const char *const names[] = { [SESSION_INSPECT] = "inspect",
+                                         [SESSION_REWIND] = "rewind",
+                                         [SESSION_FORK] = "fork",
+                                         [SESSION_RESET] = "reset",
+                                         [SESSION_CLOSE] = "close",
+                                         [SESSION_LIST] = "list",
+                                         [SESSION_LIST_FILES] = "list_files",
+                                         [SESSION_READ_FILE] = "read_file",
+                                         [SESSION_WRITE_FILE] = "write_file" };
+    const char *name = json_string_value(value);
+
+    for (size_t i = SESSION_INSPECT; name && i < ARRAY_LEN(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            r->op = (enum session_op)i;
+            return 0;
+        }
+    }
+    return gb_fail(err, GB_E_INVALID, 0,
+                   "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close', 'list', "
+                   "'list_files', 'read_file' or 'write_file'",
+                   key);
+}
+
+static int take_path(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *path = json_string_value(value);
+
+    if (!path || strlen(path) != json_string_length(value) || !files_is_path(path))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "%s: must be a path below the workspace: relative, without '.' and '..'",
+                       key);
+    r->path = path;
+    return 0;
+}
+
+static int take_part(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    bool is_length = strcmp(key, "length") == 0;
+    json_int_t n = json_integer_value(value);
+
+    if (!json_is_integer(value) || n < (is_length ? 1 : 0) || (is_length && n > SESSION_READ_MAX))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       is_length ? "%s: must be a number of bytes, from 1 to %d"
+                                 : "%s: must be a number of bytes",
+                       key, SESSION_READ_MAX);
+    *(is_length ? &r->length : &r->offset) = n;
+    return 0;
+}
+
+static int take_cell(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a cell's number, or 0", key);
+    r->cell = value;
+    return 0;
 }
 
 static int too_large(const char *key, size_t len, size_t max, struct gb_err *err)
@@ -136,6 +211,14 @@ static int take_text(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
+static int take_echo(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_boolean(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be true or false", key);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
 static int take_argv(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     if (!json_is_array(value))
@@ -232,6 +315,14 @@ static const struct {
     { "stdin_base64", take_stdin_base64 },
     { "tools", take_tools },
     { "files", take_files },
+    { "echo", take_echo },
+    { "session", take_session },
+    { "op", take_op },
+    { "cell", take_cell },
+    { "into", take_session },
+    { "path", take_path },
+    { "offset", take_part },
+    { "length", take_part },
 };
 
 static int take_mounts(struct request *r, const struct config *config, const json_t *value,
@@ -304,6 +395,45 @@ static int take_keys(struct request *r, const struct config *config, struct gb_e
     return check_room(r, err);
 }
 
+static int check_session_files(const struct request *r, struct gb_err *err)
+{
+    bool is_read = r->op == SESSION_READ_FILE;
+
+    if (is_read && !r->path)
+        return gb_fail(err, GB_E_INVALID, 0, "the request names no 'path' to read");
+    if (!is_read && (r->path || r->offset > 0 || r->length > 0))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: only with op 'read_file'",
+                       r->path         ? "path"
+                       : r->offset > 0 ? "offset"
+                                       : "length");
+    if (r->op == SESSION_WRITE_FILE && r->files.n == 0)
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'files' to write");
+    if (r->is_op && r->op != SESSION_WRITE_FILE && r->files.n > 0)
+        return gb_fail(err, GB_E_INVALID, 0, "files: only with code, or with op 'write_file'");
+    if (r->is_check && r->session)
+        return gb_fail(err, GB_E_INVALID, 0, "session: a check needs none");
+    return 0;
+}
+
+/* Which keys go together. */
+static int check_session(const struct request *r, struct gb_err *err)
+{
+    if (!r->is_op && (r->op != SESSION_CELL || r->cell))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: only for requests of the kind 'session'",
+                       r->cell ? "cell" : "op");
+    if (r->is_op && r->op == SESSION_CELL)
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'op'");
+    if (r->is_op && r->op != SESSION_LIST && !r->session)
+        return gb_fail(err, GB_E_INVALID, 0, "the request names no 'session'");
+    if ((r->op == SESSION_FORK) != (r->into != NULL))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       r->into ? "into: only with op 'fork'"
+                               : "the request names no session to fork 'into'");
+    if (r->cell && r->op != SESSION_REWIND)
+        return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
+    return check_session_files(r, err);
+}
+
 int request_read(const struct config *config, const char *text, struct request *ret,
                  struct gb_err *err)
 {
@@ -322,7 +452,9 @@ int request_read(const struct config *config, const char *text, struct request *
     ret->id = json_object_get(ret->json, "id");
     if (take_keys(ret, config, err) < 0)
         return -1;
-    if (!json_object_get(ret->program, "code"))
+    if (check_session(ret, err) < 0)
+        return -1;
+    if (!ret->is_op && !json_object_get(ret->program, "code"))
         return gb_fail(err, GB_E_INVALID, 0, "the request has no 'code'");
     return 0;
 }

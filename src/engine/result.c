@@ -272,6 +272,12 @@ static void collect_limit(struct gb_job *job, const struct run_outcome *o)
     note_limit(job, watch_limit_name(o->sample.hit), plain_error("limit", ""));
 }
 
+void result_cancelled(struct gb_job *job)
+{
+    set_status(job, "cancelled", EXIT_CANCELLED);
+    set(job, "error", plain_error("cancelled", "cancelled by the caller"));
+}
+
 static void collect_killed(struct gb_job *job, const struct run_outcome *o)
 {
     char text[64];
@@ -284,8 +290,7 @@ static void collect_killed(struct gb_job *job, const struct run_outcome *o)
         return;
     }
     if (job->stopped != STOP_TIMEOUT) {
-        set_status(job, "cancelled", EXIT_CANCELLED);
-        set(job, "error", plain_error("cancelled", "cancelled by the caller"));
+        result_cancelled(job);
         return;
     }
     (void)snprintf(text, sizeof(text), "timed out after %g s",

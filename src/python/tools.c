@@ -66,6 +66,7 @@ static struct {
     struct gb_buf in;
     struct waiter *table[BUCKETS];
     PyObject *names;   /* dict: those that there are */
+    PyObject *made;    /* dict: the functions that were made, by name and description */
     PyObject *heard;   /* the event loop that reads the socket, the last one */
     PyObject *running; /* asyncio's function that tells which loop runs here, once it is loaded */
 } t;
@@ -318,11 +319,11 @@ static int read_replies(bool block, PyObject *here)
 /* Only from the program's own process, and while somebody listens. */
 static bool can_speak(void)
 {
-    if (getpid() != t.pid)
+    if (t.is_over || t.is_gone)
+        raise_tool_error("Gone", "the host does not answer any more");
+    else if (getpid() != t.pid)
         raise_tool_error("ForkedProcess", "tools can be called from the program's own process "
                                           "only, not from one that it started");
-    else if (t.is_over || t.is_gone)
-        raise_tool_error("Gone", "the host does not answer any more");
     else
         return true;
     return false;
@@ -500,6 +501,12 @@ static int call_begin(struct waiter *w, PyObject *name, PyObject *arguments)
     if (!text)
         return -1;
     begin_writing(); /* order: before the number, since the engine wants them to grow */
+    if (!can_speak() || !PyDict_GetItem(t.names, name)) { /* it was a cell's, which is over */
+        end_writing();
+        if (!PyErr_Occurred())
+            raise_unknown(name);
+        return -1;
+    }
     w->id = ++t.last_id;
     waiter_add(w);
     r = frame_send(FRAME_TOOL_CALL, w->id, text + 1, strlen(text + 1));
@@ -513,11 +520,13 @@ static int call_begin(struct waiter *w, PyObject *name, PyObject *arguments)
 static void call_cancel(uint64_t id)
 {
     PyObject *type, *exc, *tb;
+    uint64_t token = t.token;
 
     PyErr_Fetch(&type, &exc, &tb); /* what made us give up */
     if (getpid() == t.pid && !t.is_over && !t.is_gone) {
         begin_writing();
-        if (frame_send(FRAME_TOOL_CANCEL, id, "}", 1) < 0)
+        if (!t.is_over && t.token == token && /* a session's next cell has never heard of it */
+            frame_send(FRAME_TOOL_CANCEL, id, "}", 1) < 0)
             PyErr_Clear();
         end_writing();
     }
@@ -588,7 +597,10 @@ static int listen_in(PyObject *loop)
     if (loop == t.heard)
         return 0;
     fn = PyCFunction_New(&on_readable_def, loop);
-    r = fn ? PyObject_CallMethod(loop, "add_reader", "iO", t.chan, fn) : NULL;
+    /* It may have heard an earlier cell's socket under that number, and not know that it is closed. */
+    r = fn ? PyObject_CallMethod(loop, "remove_reader", "i", t.chan) : NULL;
+    Py_XDECREF(r);
+    r = r ? PyObject_CallMethod(loop, "add_reader", "iO", t.chan, fn) : NULL;
     Py_XDECREF(fn);
     if (!r)
         return -1;
@@ -723,22 +735,33 @@ static PyMethodDef call_tool_def = {
 /* ---- the program's names ---- */
 
 /* The definition lives as long as the function does, which is to the end. */
-static int bind_function(PyObject *names, PyObject *name, const char *text, const char *doc)
+static PyObject *make_function(PyObject *name, const char *text, const char *doc)
 {
     PyMethodDef *def = calloc(1, sizeof(*def));
     PyObject *fn = NULL;
-    int r = -1;
 
     if (def) {
         *def = (PyMethodDef){ strdup(text), WITH_KEYWORDS(call_function),
                               METH_VARARGS | METH_KEYWORDS, doc ? strdup(doc) : NULL };
         fn = def->ml_name ? PyCFunction_New(def, name) : NULL;
     }
+    return fn ? fn : PyErr_NoMemory();
+}
+
+/* One for all cells of a session that have the tool. */
+static int bind_function(PyObject *names, PyObject *name, const char *text, const char *doc)
+{
+    PyObject *key = PyUnicode_FromFormat("%s %s", text, doc ? doc : "");
+    PyObject *known = key ? PyDict_GetItem(t.made, key) : NULL, *fn = known;
+    int r = -1;
+
+    Py_XINCREF(known);
+    if (key && !known)
+        fn = make_function(name, text, doc);
     if (fn)
-        r = PyDict_SetItem(names, name, fn);
-    else
-        PyErr_NoMemory();
+        r = PyDict_SetItem(t.made, key, fn) < 0 ? -1 : PyDict_SetItem(names, name, fn);
     Py_XDECREF(fn);
+    Py_XDECREF(key);
     return r;
 }
 
@@ -766,6 +789,21 @@ static int add_rest(PyObject *names)
     return r;
 }
 
+/* As if nothing had been before it: what threads of an earlier cell were at is over, and in a copy of
+ * the process they never were. */
+static void begin_anew(void)
+{
+    if (t.pid != 0 && t.pid != getpid()) {
+        lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+        changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+        t.sleepers = 0;
+        t.is_reading = t.is_writing = false;
+    }
+    t.is_over = t.is_gone = false;
+    gb_buf_done(&t.in);
+    gb_buf_init(&t.in, sizeof(struct frame) + 2 * (size_t)TOOL_RESULT_MAX + PIECE);
+}
+
 int tools_install(PyObject *names, const json_t *request, int chan, int tell)
 {
     const json_t *list = json_object_get(request, "tools");
@@ -774,15 +812,16 @@ int tools_install(PyObject *names, const json_t *request, int chan, int tell)
         return 0;
     if (tools_compile() < 0)
         return -1;
+    begin_anew();
     t.chan = chan;
     t.tell = tell;
     t.pid = getpid();
     t.token = (uint64_t)json_integer_value(json_object_get(request, "tool_token"));
-    gb_buf_done(&t.in);
-    gb_buf_init(&t.in, sizeof(struct frame) + 2 * (size_t)TOOL_RESULT_MAX + PIECE);
     Py_XDECREF(t.names);
     t.names = PyDict_New();
-    if (!t.names)
+    if (!t.made)
+        t.made = PyDict_New();
+    if (!t.names || !t.made)
         return -1;
     for (size_t i = 0; i < json_array_size(list); i++)
         if (add_tool(names, json_array_get(list, i)) < 0)
@@ -790,11 +829,50 @@ int tools_install(PyObject *names, const json_t *request, int chan, int tell)
     return add_rest(names);
 }
 
+/* Nobody will answer the calls that wait. */
+static void dismiss(void)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        while (t.table[i]) {
+            struct waiter *w = waiter_take(t.table[i]->id);
+            json_t *reply = json_pack("{s:b,s:s,s:s}", "ok", 0, "type", "Gone", "message",
+                                      "the program or the cell that called it is over");
+
+            if (!w->future) {
+                w->reply = reply; /* NULL: it finds that nobody answers */
+                continue;
+            }
+            settle(w, reply, NULL);
+            waiter_free(w);
+            json_decref(reply);
+        }
+    }
+    tell_change();
+}
+
 void tools_end(void)
 {
-    if (t.pid == 0)
+    if (t.pid == 0 || t.is_over || t.pid != getpid())
         return;
-    begin_writing(); /* for good: a thread may be in the middle of a frame */
-    t.is_over = true;
-    (void)shutdown(t.chan, SHUT_RDWR);
+    begin_writing(); /* a thread may be in the middle of a frame */
+    t.is_over = t.is_gone = true;
+    (void)shutdown(t.chan, SHUT_RDWR); /* who reads it now reads its end */
+    dismiss();
+    while (t.is_reading)
+        await_change();
+    (void)close(take_fd(&t.chan));
+    Py_CLEAR(t.heard);
+    end_writing();
+}
+
+void tools_hold_pipe(void)
+{
+    if (t.pid != 0 && t.pid == getpid())
+        begin_writing();
+}
+
+void tools_release_pipe(void)
+{
+    if (t.pid != 0 && t.pid == getpid())
+        end_writing();
 }
