@@ -175,6 +175,9 @@ void mcp_peer_cancel(struct mcp_peer *peer, const void *tag);
  * left. Its messages are sent with the tag NULL from then on, its response not at all. */
 void mcp_peer_detach(struct mcp_peer *peer, const void *tag);
 
+/* The server ends: answer what would stay open (subscriptions/listen). Other calls are not touched. */
+void mcp_peer_farewell(struct mcp_peer *peer);
+
 /* Is a call under way? */
 bool mcp_peer_is_busy(const struct mcp_peer *peer);
 
@@ -229,6 +232,10 @@ int mcp_call_ask(struct mcp_call *call, json_t *requests,
                  void (*answered)(struct mcp_call *call, void *data, const json_t *answers),
                  void *data) gb_nodiscard;
 
+/* An answer that came with the request before it was asked for, as modern clients may send; borrowed, or
+ * NULL. Nothing shows that anybody was asked: not for what a person is to approve. */
+const json_t *mcp_call_given(const struct mcp_call *call, const char *key);
+
 /* Answer. The call is gone when these return. `result` and `more` are taken; a NULL result means that memory
  * ran out. What the era wants in a result besides is added. */
 void mcp_call_finish(struct mcp_call *call, json_t *result);
@@ -236,6 +243,9 @@ void mcp_call_fail(struct mcp_call *call, int code, const char *message, json_t 
 
 /* The result of a tool that failed in a way that the model can repair: isError with this text. */
 void mcp_call_refuse(struct mcp_call *call, const char *message);
+
+/* The error of resources/read for a URI that there is nothing at (any more). */
+void mcp_call_no_resource(struct mcp_call *call);
 
 /* A text block of a result's "content"; new. */
 json_t *mcp_text(const char *text);
