@@ -31,7 +31,7 @@ static uint64_t now_ms(void)
     return (uint64_t)clock_us() / 1000;
 }
 
-void ask_done(struct mcp_call *call)
+void question_done(struct mcp_call *call)
 {
     if (call->on_expired)
         event_free(take_ptr(call->on_expired));
@@ -76,7 +76,7 @@ static void go_on(struct mcp_call *call)
     void (*answered)(struct mcp_call *, void *, const json_t *) = call->answered;
     auto_json json_t *answers = take_ptr(call->answers);
 
-    ask_done(call);
+    question_done(call);
     call->answered = NULL;
     answered(call, call->answer_data, answers);
 }
@@ -118,7 +118,7 @@ static json_t *no_answer(const json_t *request)
     return json_null();
 }
 
-void ask_response(struct mcp_peer *peer, const struct rpc_message *m)
+void question_response(struct mcp_peer *peer, const struct rpc_message *m)
 {
     auto_free char *name = json_is_integer(m->id) ? json_text(m->id) : NULL;
     struct mcp_call *call = peer->calls;
@@ -253,7 +253,7 @@ static void note_answers(struct mcp_call *call, const json_t *responses)
             note_answer(call, key, json_incref(answer));
 }
 
-bool ask_resume(struct mcp_call *call)
+bool question_resume(struct mcp_call *call)
 {
     const json_t *state = json_object_get(call->params, "requestState");
     auto_json json_t *responses = json_incref(json_object_get(call->params, "inputResponses"));
@@ -302,7 +302,7 @@ int mcp_call_ask(struct mcp_call *call, json_t *requests,
     bool is_possible = json_object_size(requests) > 0 && call->peer && !call->requests &&
                        (!call->is_modern || call->server->n_parked < PARKED_MAX);
 
-    ask_done(call);
+    question_done(call);
     call->requests = requests;
     call->answers = json_object();
     call->answered = answered;
@@ -310,6 +310,6 @@ int mcp_call_ask(struct mcp_call *call, json_t *requests,
     if (is_possible && call->answers && wait_for_answers(call) == 0 &&
         (call->is_modern ? ask_modern(call) : ask_legacy(call)) == 0)
         return 0;
-    ask_done(call);
+    question_done(call);
     return -1;
 }

@@ -88,7 +88,7 @@ void call_read_meta(struct mcp_call *call, const json_t *meta)
 static void call_free(struct mcp_call *call)
 {
     call_unlink(call);
-    ask_done(call);
+    question_done(call);
     if (call->filter)
         call->server->n_listening--;
     json_decref(call->filter);

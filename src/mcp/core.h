@@ -177,10 +177,10 @@ void call_unlink(struct mcp_call *call);
 /* ---- ask.c ---- */
 
 /* A second request that brings answers. True: it was dealt with, and `call` is gone. */
-bool ask_resume(struct mcp_call *call);
+bool question_resume(struct mcp_call *call);
 /* A legacy client's answer. */
-void ask_response(struct mcp_peer *peer, const struct rpc_message *message);
-void ask_done(struct mcp_call *call);
+void question_response(struct mcp_peer *peer, const struct rpc_message *message);
+void question_done(struct mcp_call *call);
 
 /* ---- listen.c ---- */
 

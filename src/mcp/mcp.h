@@ -178,7 +178,7 @@ void mcp_peer_detach(struct mcp_peer *peer, const void *tag);
 /* The server ends: answer what would stay open (subscriptions/listen). Other calls are not touched. */
 void mcp_peer_farewell(struct mcp_peer *peer);
 
-/* Is a call under way? */
+/* Is a call under way that will be answered? */
 bool mcp_peer_is_busy(const struct mcp_peer *peer);
 
 /* ---- calls: for handlers ---- */

@@ -168,7 +168,7 @@ static void call_tool(struct mcp_call *call)
         not_found(call, RPC_INVALID_PARAMS, "unknown tool");
         return;
     }
-    if (ask_resume(call))
+    if (question_resume(call))
         return;
     /* The model can repair its arguments, if it is told and not the program that drives it. */
     if (tool->schema && schema_validate(tool->schema, call->arguments, "arguments", &err) < 0) {
@@ -187,7 +187,7 @@ static void get_prompt(struct mcp_call *call)
     prompt = offer_find(call->server, OFFER_PROMPT, call->target);
     if (!prompt)
         not_found(call, RPC_INVALID_PARAMS, "unknown prompt");
-    else if (!ask_resume(call))
+    else if (!question_resume(call))
         prompt->run(call, prompt->data);
 }
 
@@ -202,7 +202,7 @@ static void read_resource(struct mcp_call *call)
         resource = offer_match(call->server, call->target);
     if (!resource)
         mcp_call_no_resource(call);
-    else if (!ask_resume(call))
+    else if (!question_resume(call))
         resource->run(call, resource->data);
 }
 

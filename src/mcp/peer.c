@@ -131,7 +131,11 @@ void mcp_peer_detach(struct mcp_peer *peer, const void *tag)
 
 bool mcp_peer_is_busy(const struct mcp_peer *peer)
 {
-    return peer->calls != NULL;
+    const struct mcp_call *call = peer->calls;
+
+    while (call && call->filter)
+        call = call->next;
+    return call != NULL;
 }
 
 void mcp_peer_farewell(struct mcp_peer *peer)
@@ -375,7 +379,7 @@ void mcp_peer_take(struct mcp_peer *peer, const struct rpc_message *message,
         take_notification(peer, message);
         break;
     case RPC_RESPONSE:
-        ask_response(peer, message);
+        question_response(peer, message);
         break;
     }
 }

@@ -89,9 +89,10 @@ static void changed(struct mcp_server *s, enum offer_kind kind)
 {
     struct timeval now = { 0 };
 
+    if (!s->spec.has_subscriptions || !s->peers) /* nobody has seen it as it was */
+        return;
     s->changed |= 1u << kind;
-    if (s->spec.has_subscriptions)
-        (void)evtimer_add(s->on_changed, &now);
+    (void)evtimer_add(s->on_changed, &now);
 }
 
 struct offer *offer_find(struct mcp_server *s, enum offer_kind kind, const char *name)
