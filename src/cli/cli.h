@@ -30,7 +30,8 @@ struct args {
     const char *tools_path;
     const char *completion;
     const char *expect; /* a hash */
-    int jobs;           /* 0: not given */
+    const char *print_config;
+    int jobs; /* 0: not given */
     bool want_help;
     bool want_version;
     bool want_man;
@@ -52,6 +53,7 @@ extern const struct command cmd_run;
 extern const struct command cmd_check;
 extern const struct command cmd_batch;
 extern const struct command cmd_repl;
+extern const struct command cmd_mcp;
 extern const struct command cmd_audit;
 extern const struct command cmd_instructions;
 extern const struct command cmd_doctor;

@@ -15,6 +15,7 @@
 #include "engine/doctor.h"
 #include "engine/instructions.h"
 #include "engine/job.h"
+#include "engine/loop.h"
 #include "engine/mounts.h"
 #include "engine/outdir.h"
 #include "engine/result.h"
@@ -276,6 +277,29 @@ char *gb_run(struct gb_engine *engine, const char *request)
     while (!b.done)
         (void)event_base_loop(engine->base, EVLOOP_ONCE);
     return b.result;
+}
+
+/* ---- for faces ---- */
+
+struct event_base *engine_loop(const struct gb_engine *engine)
+{
+    return engine->base;
+}
+
+bool engine_admits(const struct gb_engine *engine, const char *request)
+{
+    struct gb_err ignored;
+    struct request r;
+    int e = request_read(&engine->config, request, &r, &ignored);
+
+    request_done(&r);
+    return e == 0;
+}
+
+uint64_t engine_timeout_ms(const struct gb_engine *engine, bool *ret_is_loose)
+{
+    *ret_is_loose = json_array_has(engine->config.allow_request, "timeout");
+    return engine->config.settings.timeout_ms;
 }
 
 /* ---- explain ---- */

@@ -1,0 +1,223 @@
+/* `glovebox mcp`: an MCP server on standard input and output. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "cli/cli.h"
+#include "cli/io.h"
+#include "cli/report.h"
+#include "cli/settings.h"
+#include "cli/signals.h"
+#include "cli/tools.h"
+#include "engine/loop.h"
+#include "glovebox.h"
+#include "mcp/face.h"
+#include "mcp/stdio.h"
+
+enum {
+    GRACE_MS = 500, /* for what is under way when the input ends */
+    CMDLINE_MAX = 32 << 10
+};
+
+/* ---- what to paste ---- */
+
+/* The words of our own command line after "mcp", without the option that asks for this. */
+static json_t *own_arguments(void)
+{
+    static const char option[] = "--print-config";
+    char text[CMDLINE_MAX];
+    auto_close int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+    json_t *list = json_pack("[s]", "mcp");
+    size_t word = 0;
+
+    text[len > 0 ? len : 0] = '\0';
+    for (const char *at = text; at < text + len; at += strlen(at) + 1, word++) {
+        if (word < 2)
+            continue;
+        if (strcmp(at, option) == 0)
+            at += strlen(at) + 1; /* and its value */
+        else if (strncmp(at, option, sizeof(option) - 1) != 0)
+            (void)json_array_append_new(list, json_lossy(at));
+    }
+    return list;
+}
+
+static json_t *own_path(void)
+{
+    char path[4096];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    path[len > 0 ? len : 0] = '\0';
+    return json_lossy(len > 0 ? path : "glovebox");
+}
+
+static int print_config(const char *agent)
+{
+    bool is_vscode = strcmp(agent, "vscode") == 0;
+    json_auto_t *server = json_pack("{s:o,s:o}", "command", own_path(), "args", own_arguments());
+    json_auto_t *whole = NULL;
+    auto_free char *text = NULL;
+    struct text t;
+
+    if (is_vscode)
+        (void)json_object_set_new(server, "type", json_string("stdio"));
+    whole = strcmp(agent, "generic") == 0
+                ? json_incref(server)
+                : json_pack("{s:{s:O}}", is_vscode ? "servers" : "mcpServers", "glovebox", server);
+    text = whole ? json_dumps(whole, JSON_INDENT(2)) : NULL;
+    if (!text || text_open(&t) < 0)
+        return report_refused(NULL, false);
+    (void)fprintf(t.stream, "%s\n", text);
+    return text_finish(&t, CLI_OK);
+}
+
+/* ---- serving ---- */
+
+static void on_ended(void *data)
+{
+    *(bool *)data = true;
+}
+
+/* Calls that are nearly done may answer; then everything ends. */
+static void wind_down(struct gb_engine *engine, const struct mcp_stdio *stdio)
+{
+    int64_t until = clock_us() + GRACE_MS * 1000;
+
+    while (mcp_stdio_is_busy(stdio) && signals_caught() == 0) {
+        int64_t left_ms = (until - clock_us()) / 1000;
+
+        if (left_ms <= 0)
+            return;
+        (void)gb_step(engine, (int)left_ms);
+    }
+}
+
+static int serve(struct gb_engine *engine, struct mcp_stdio_spec *spec, struct gb_err *err)
+{
+    bool is_over = false;
+    struct mcp_stdio *stdio;
+
+    spec->ended = on_ended;
+    spec->data = &is_over;
+    stdio = mcp_stdio_new(spec, err);
+    if (!stdio)
+        return -1;
+    while (!is_over && signals_caught() == 0)
+        (void)gb_step(engine, -1);
+    wind_down(engine, stdio);
+    (void)mcp_stdio_free(stdio);
+    return 0;
+}
+
+/* Keep the protocol's two streams to ourselves: nothing else in this process, and no child of it, is to
+ * read a byte of the one or write one to the other. */
+static int take_streams(int *ret_in, int *ret_out, struct gb_err *err)
+{
+    auto_close int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    auto_close int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    auto_close int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (in < 0 || out < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
+        dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "setting up standard input and output");
+    *ret_in = take_fd(&in);
+    *ret_out = take_fd(&out);
+    return 0;
+}
+
+/* Contents of files are wanted for the client to read, within what is reasonable to keep. */
+static int complete_config(json_t *config, struct mcp_face_spec *face, struct gb_err *err)
+{
+    json_t *wait = json_object_get(config, "ask_timeout");
+
+    if (wait && (!json_is_number(wait) || json_number_value(wait) < 0.001 ||
+                 json_number_value(wait) > 86400))
+        return gb_fail(err, GB_E_INVALID, 0, "ask_timeout: must be a number of seconds, up to a day");
+    face->ask_ttl_ms = (unsigned)(json_number_value(wait) * 1000);
+    (void)json_object_del(config, "ask_timeout");
+    if (!json_object_get(config, "capture"))
+        (void)json_object_set_new(config, "capture", json_string("inline"));
+    if (!json_object_get(config, "capture_total"))
+        (void)json_object_set_new(config, "capture_total", json_string("16M"));
+    return 0;
+}
+
+static int mcp_main(const struct args *args)
+{
+    struct mcp_face_spec spec = { .at_once = (unsigned)args->jobs };
+    struct mcp_face *face = NULL;
+    json_auto_t *config = NULL;
+    json_auto_t *error = NULL;
+    auto_close int in = -1, out = -1;
+    auto_engine struct gb_engine *engine = NULL;
+    struct gb_err err;
+    int status = -1;
+
+    if (args->operands.count > 0 || args->operands.rest[0]) {
+        gb_err_set(&err, GB_E_INVALID, 0, "mcp takes no arguments");
+        return cli_refuse(args->command, &err);
+    }
+    if (args->print_config)
+        return print_config(args->print_config);
+    if (settings_load(args, &config, &err) < 0 || complete_config(config, &spec, &err) < 0)
+        return cli_refuse(args->command, &err);
+    if (take_streams(&in, &out, &err) < 0) {
+        message_err(&err);
+        return CLI_FAILED;
+    }
+    if (engine_open(args, config, &engine, &error) < 0)
+        return report_refused(error, false);
+    spec.engine = engine;
+    if (mcp_face_new(&spec, &face, &err) == 0)
+        status = serve(engine,
+                       &(struct mcp_stdio_spec){ .server = mcp_face_server(face),
+                                                 .base = engine_loop(engine),
+                                                 .in = in,
+                                                 .out = out },
+                       &err);
+    (void)mcp_face_free(face);
+    if (status < 0) {
+        message_err(&err);
+        return CLI_FAILED;
+    }
+    return signals_caught() != 0 ? CLI_SIGNAL + signals_caught() : CLI_OK;
+}
+
+static const struct option_spec mcp_specs[] = {
+    { 0, "print-config", OPT_CHOICE, offsetof(struct args, print_config),
+      "claude|vscode|cursor|generic",
+      "print what to paste into the agent's configuration, with the other options, and exit",
+      NULL },
+    { 'j', "jobs", OPT_COUNT, offsetof(struct args, jobs), "N", "how many programs run at once",
+      "four a processor" },
+    { 0, "pool", OPT_KEY_COUNT, offsetof(struct args, config), "N", "how many boxes to keep ready",
+      NULL },
+    { 0, "ask-timeout", OPT_KEY_SECONDS, offsetof(struct args, config), "SECONDS",
+      "how long a program waits for its approval", "600" },
+};
+static const struct option_group mcp_options = { "Server", mcp_specs, ARRAY_LEN(mcp_specs) };
+
+static const struct option_group *const groups[] = {
+    &mcp_options,   &mount_options,  &capture_options, &tool_options,
+    &limit_options, &policy_options, &consent_options, &box_options,
+    &audit_options, &config_options, &general_options, NULL
+};
+
+const struct command cmd_mcp = {
+    .name = "mcp",
+    .operands = "[OPTIONS]",
+    .summary = "serve agents over MCP, on standard input and output",
+    .description =
+        "An MCP server for an agent to start: its tools run Python in boxes. Speaks the protocol's "
+        "revision 2026-07-28 and those with a handshake, up to 2025-11-25. Messages go to standard "
+        "error. Ends, with everything that runs, when standard input does.\n"
+        "'glovebox mcp --print-config claude' prints what to paste into the agent's "
+        "configuration.",
+    .groups = groups,
+    .run = mcp_main,
+};

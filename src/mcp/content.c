@@ -1,0 +1,347 @@
+#include "mcp/content.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mime.h"
+#include "base/own.h"
+#include "mcp/mcp.h"
+
+enum {
+    VALUE_SHOWN = 16 << 10,     /* bytes of a value in the text; structuredContent has all of it */
+    FINDINGS_SHOWN = 20,
+    FILES_SHOWN = 50,
+    INLINE_TEXT = 4 << 10,      /* a text file up to this is shown in the content, */
+    INLINE_TEXTS = 16 << 10,    /* all of them together up to this, */
+    INLINE_PICTURE = 1 << 20,   /* and pictures, as base64 */
+    INLINE_PICTURES = 4 << 20
+};
+
+/* ---- text ---- */
+
+/* End the line that is open, and begin another section. */
+struct page {
+    FILE *f;
+    char last; /* byte that was written; 0: none */
+};
+
+static void put(struct page *p, const char *text, size_t len)
+{
+    if (len == 0)
+        return;
+    (void)fwrite(text, 1, len, p->f);
+    p->last = text[len - 1];
+}
+
+static void begin_section(struct page *p)
+{
+    if (p->last && p->last != '\n')
+        put(p, "\n", 1);
+}
+
+static void put_line(struct page *p, const char *label, const char *text)
+{
+    begin_section(p);
+    put(p, label, strlen(label));
+    put(p, text, strlen(text));
+}
+
+static void put_stream(struct page *p, const json_t *result, const char *name, const char *label)
+{
+    const json_t *text = json_object_get(result, name);
+
+    if (json_string_length(text) == 0)
+        return;
+    begin_section(p);
+    put(p, label, strlen(label));
+    put(p, json_string_value(text), json_string_length(text));
+}
+
+static void put_value(struct page *p, const json_t *result)
+{
+    const json_t *value = json_object_get(result, "value");
+    auto_free char *text = NULL;
+    size_t len;
+    char note[96];
+
+    if (!json_is_true(json_object_get(result, "has_value")) || json_is_null(value))
+        return;
+    text = json_text(value);
+    len = text ? strlen(text) : 0;
+    begin_section(p);
+    put(p, "value: ", 7);
+    put(p, text, len > VALUE_SHOWN ? VALUE_SHOWN : len);
+    if (len <= VALUE_SHOWN)
+        return;
+    (void)snprintf(note, sizeof(note), "\n... (%zu of %zu bytes of the value are shown)",
+                   (size_t)VALUE_SHOWN, len);
+    put(p, note, strlen(note));
+}
+
+static void put_error(struct page *p, const json_t *result)
+{
+    const json_t *error = json_object_get(result, "error");
+    const char *traceback = json_string_at(error, "traceback", "");
+    const char *hint = json_string_at(error, "hint", "");
+
+    if (!json_is_object(error))
+        return;
+    if (*traceback) {
+        put_line(p, "", traceback);
+        return;
+    }
+    put_line(p, json_string_at(error, "type", "error"), ": ");
+    put(p, json_string_at(error, "message", ""), strlen(json_string_at(error, "message", "")));
+    if (*hint)
+        put_line(p, "hint: ", hint);
+}
+
+static void put_findings(struct page *p, const json_t *result)
+{
+    const json_t *findings = json_object_get(result, "findings");
+    size_t n = json_array_size(findings);
+
+    for (size_t i = 0; i < n && i < FINDINGS_SHOWN; i++) {
+        const json_t *f = json_array_get(findings, i);
+        auto_free char *line = NULL;
+
+        if (asprintf(&line, "%s (%s, line %lld): %s", json_string_at(f, "severity", "error"),
+                     json_string_at(f, "rule", "?"),
+                     (long long)json_integer_value(json_object_get(f, "line")),
+                     json_string_at(f, "message", "")) < 0)
+            line = NULL;
+        put_line(p, "", line ? line : "");
+    }
+    if (n > FINDINGS_SHOWN)
+        put_line(p, "", "... and more findings");
+}
+
+static void put_files(struct page *p, const json_t *result)
+{
+    const json_t *files = json_object_get(result, "files");
+    size_t n = json_array_size(files);
+    char line[64];
+
+    for (size_t i = 0; i < n && i < FILES_SHOWN; i++) {
+        const json_t *f = json_array_get(files, i);
+        const char *omitted = json_string_at(f, "omitted", NULL);
+        const char *mount = json_string_at(f, "mount", "workspace");
+
+        put_line(p, "file: ", strcmp(mount, "workspace") != 0 ? mount : "");
+        if (strcmp(mount, "workspace") != 0)
+            put(p, "/", 1);
+        put(p, json_string_at(f, "path", "?"), strlen(json_string_at(f, "path", "?")));
+        (void)snprintf(line, sizeof(line), " (%.10s, %lld bytes)", json_string_at(f, "change", "?"),
+                       (long long)json_integer_value(json_object_get(f, "bytes")));
+        put(p, line, strlen(line));
+        if (omitted) {
+            put(p, ", not kept: ", 12);
+            put(p, omitted, strlen(omitted));
+        }
+    }
+    if (n > FILES_SHOWN || json_object_get(result, "files_omitted"))
+        put_line(p, "", "... and more files");
+}
+
+static void put_cut(struct page *p, const json_t *result, const char *name)
+{
+    char key[32], line[128];
+    const json_t *bytes;
+
+    (void)snprintf(key, sizeof(key), "%s_truncated", name);
+    if (!json_is_true(json_object_get(result, key)))
+        return;
+    (void)snprintf(key, sizeof(key), "%s_bytes", name);
+    bytes = json_object_get(result, key);
+    (void)snprintf(line, sizeof(line), "(%s was cut: it had %lld bytes, its head and tail are shown)",
+                   name, (long long)json_integer_value(bytes));
+    put_line(p, "", line);
+}
+
+static void put_status(struct page *p, const json_t *result)
+{
+    const char *status = json_string_at(result, "status", "failed");
+    const char *limit = json_string_at(result, "limit", NULL);
+    json_int_t code = json_integer_value(json_object_get(result, "exit_code"));
+    char line[96];
+
+    if (strcmp(status, "ok") == 0)
+        return;
+    if (limit)
+        (void)snprintf(line, sizeof(line), "%.20s (%.20s)", status, limit);
+    else if (strcmp(status, "error") == 0)
+        (void)snprintf(line, sizeof(line), "error (exit code %lld)", (long long)code);
+    else
+        (void)snprintf(line, sizeof(line), "%.20s", status);
+    put_line(p, "status: ", line);
+}
+
+static void put_session(struct page *p, const json_t *result)
+{
+    const json_t *session = json_object_get(result, "session");
+    auto_free char *line = NULL;
+
+    if (!json_is_object(session) ||
+        asprintf(&line, "%s (%s)", json_string_at(session, "name", "?"),
+                 json_string_at(session, "state", "?")) < 0)
+        return;
+    put_line(p, "session: ", line);
+}
+
+char *content_text(const json_t *result)
+{
+    char *text = NULL;
+    size_t len = 0;
+    struct page p = { .f = open_memstream(&text, &len) };
+
+    if (!p.f)
+        return NULL;
+    put_stream(&p, result, "stdout", "");
+    put_stream(&p, result, "stderr", "stderr:\n");
+    put_value(&p, result);
+    put_error(&p, result);
+    put_findings(&p, result);
+    put_status(&p, result);
+    put_cut(&p, result, "stdout");
+    put_cut(&p, result, "stderr");
+    put_files(&p, result);
+    put_session(&p, result);
+    if (!p.last)
+        put(&p, "(no output)", 11);
+    if (fclose(p.f) != 0)
+        free(take_ptr(text));
+    return text;
+}
+
+/* ---- pictures and files ---- */
+
+struct gathering {
+    json_t *content;
+    struct mcp_files *files;
+    const char *principal;
+    size_t texts, pictures; /* bytes that are shown already */
+};
+
+static const char *block_type(const char *mime)
+{
+    static const char *const shown[] = { "image/png", "image/jpeg", "image/gif", "image/webp" };
+
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++)
+        if (strcmp(mime, shown[i]) == 0)
+            return "image";
+    return strncmp(mime, "audio/", 6) == 0 ? "audio" : NULL;
+}
+
+/* Show it if it is a picture, and not too large. */
+static bool show_picture(struct gathering *g, const char *mime, const json_t *base64)
+{
+    const char *type = block_type(mime);
+    size_t len = json_string_length(base64);
+
+    if (!type || !base64 || len > INLINE_PICTURE || g->pictures + len > INLINE_PICTURES)
+        return false;
+    g->pictures += len;
+    (void)json_array_append_new(g->content, json_pack("{s:s,s:O,s:s}", "type", type, "data", base64,
+                                                      "mimeType", mime));
+    return true;
+}
+
+static void show_link(struct gathering *g, const struct mcp_file *file, const char *uri,
+                      json_int_t bytes)
+{
+    const char *slash = strrchr(file->path, '/');
+
+    (void)json_array_append_new(
+        g->content,
+        json_pack("{s:s,s:s,s:s,s:s,s:I}", "type", "resource_link", "uri", uri, "name",
+                  slash ? slash + 1 : file->path, "mimeType", file->mime, "size", bytes));
+}
+
+/* A small text is shown where it is: the model need not ask for it. */
+static bool embed(struct gathering *g, const struct mcp_file *file, const char *uri)
+{
+    size_t len = json_string_length(file->text);
+
+    if (!file->text || len > INLINE_TEXT || g->texts + len > INLINE_TEXTS)
+        return false;
+    g->texts += len;
+    (void)json_array_append_new(
+        g->content, json_pack("{s:s,s:{s:s,s:s,s:O}}", "type", "resource", "resource", "uri", uri,
+                              "mimeType", file->mime, "text", file->text));
+    return true;
+}
+
+static void gather_file(struct gathering *g, json_t *entry)
+{
+    json_t *text = json_object_get(entry, "text"), *base64 = json_object_get(entry, "base64");
+    const char *path = json_string_at(entry, "path", "file");
+    struct mcp_file file = { .path = path,
+                             .mime = mime_of_path(path, text != NULL),
+                             .text = text,
+                             .base64 = base64,
+                             .principal = g->principal };
+    auto_free char *uri = NULL;
+
+    if (!text && !base64)
+        return;
+    uri = mcp_files_add(g->files, &file);
+    if (uri && !show_picture(g, file.mime, base64) && !embed(g, &file, uri))
+        show_link(g, &file, uri, json_integer_value(json_object_get(entry, "bytes")));
+    if (uri)
+        (void)json_object_set_new(entry, "uri", json_string(uri));
+    else
+        (void)json_object_set_new(entry, "omitted", json_string("more than is kept of all files"));
+    (void)json_object_del(entry, "text");
+    (void)json_object_del(entry, "base64");
+}
+
+static void gather_output(struct gathering *g, json_t *output, size_t number)
+{
+    const char *mime = json_string_at(output, "mime", "text/plain");
+    json_t *data = json_object_get(output, "data");
+    bool is_text = mime_is_text(mime);
+    struct mcp_file file = { .mime = mime,
+                             .text = is_text ? data : NULL,
+                             .base64 = is_text ? NULL : data,
+                             .principal = g->principal };
+    auto_free char *uri = NULL;
+    char name[64];
+
+    if (!json_is_string(data) || json_is_true(json_object_get(output, "alternative")))
+        return;
+    if (strcmp(mime, "text/plain") == 0 || strcmp(mime, "text/markdown") == 0) {
+        (void)json_array_append_new(g->content, json_pack("{s:s,s:O}", "type", "text", "text", data));
+        return;
+    }
+    if (!is_text && show_picture(g, mime, data)) {
+        (void)json_object_del(output, "data");
+        return;
+    }
+    (void)snprintf(name, sizeof(name), "display-%zu.%.20s", number + 1, mime_extension(mime));
+    file.path = name;
+    uri = mcp_files_add(g->files, &file);
+    if (uri) {
+        show_link(g, &file, uri, (json_int_t)json_string_length(data));
+        (void)json_object_set_new(output, "uri", json_string(uri));
+    }
+    if (!is_text)
+        (void)json_object_del(output, "data");
+}
+
+json_t *content_of_run(json_t *result, struct mcp_files *files, const char *principal)
+{
+    json_t *entries = json_object_get(result, "files"), *outputs = json_object_get(result, "outputs");
+    auto_free char *text = content_text(result);
+    struct gathering g = { .content = json_array(), .files = files, .principal = principal };
+    bool is_error = strcmp(json_string_at(result, "status", "failed"), "ok") != 0;
+
+    (void)json_array_append_new(g.content, text ? mcp_text(text) : NULL);
+    for (size_t i = 0; i < json_array_size(outputs); i++)
+        gather_output(&g, json_array_get(outputs, i), i);
+    for (size_t i = 0; i < json_array_size(entries); i++)
+        gather_file(&g, json_array_get(entries, i));
+    return json_pack("{s:o,s:o,s:b}", "content", g.content, "structuredContent", result, "isError",
+                     is_error);
+}

@@ -1,0 +1,278 @@
+/*
+ * A call of a tool that runs something: the request waits for its turn, output becomes progress, a
+ * question of the engine becomes one to the client's user, and the result the tool's.
+ *
+ * Whichever ends first ends the other: a call that is cancelled drops its run, and a run that is done
+ * answers its call.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "base/parse.h"
+#include "engine/loop.h"
+#include "mcp/content.h"
+#include "mcp/tools.h"
+
+enum {
+    TELL_EVERY_MS = 100,
+    TELL_BYTES = 2048, /* of output in a progress message: its end */
+    CODE_SHOWN = 16 << 10
+};
+
+struct execution {
+    struct mcp_face *face;
+    struct mcp_call *call;
+    struct run_turn *turn;
+    enum execute_as as;
+    char session[HANDLE_TEXT]; /* empty: none */
+    /* progress */
+    char news[TELL_BYTES]; /* the end of what has not been told */
+    size_t n_news;
+    uint64_t n_bytes; /* of all output */
+    int64_t told_us;
+    struct event *on_tell;
+};
+
+static void execution_free(struct execution *x)
+{
+    if (x->on_tell)
+        event_free(x->on_tell);
+    free(x);
+}
+
+static void on_cancel(struct mcp_call *call, void *data)
+{
+    struct execution *x = data;
+
+    (void)call;
+    if (x->turn)
+        run_drop(x->turn);
+    execution_free(x);
+}
+
+/* ---- progress ---- */
+
+/* Tell the whole lines that there are, or, if there is none, what there is. */
+static void tell(struct execution *x)
+{
+    const char *end = memrchr(x->news, '\n', x->n_news);
+    size_t len = end ? (size_t)(end - x->news) : x->n_news;
+    size_t used = end ? len + 1 : len;
+    char text[TELL_BYTES + 1];
+
+    memcpy(text, x->news, len);
+    text[len] = '\0';
+    x->told_us = clock_us();
+    if (len > 0)
+        mcp_call_progress(x->call, (double)(x->n_bytes - (x->n_news - used)), -1, text);
+    x->n_news -= used;
+    memmove(x->news, x->news + used, x->n_news);
+}
+
+static void on_tell(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    tell(data);
+}
+
+static void on_output(void *data, enum gb_stream stream, const char *bytes, size_t len)
+{
+    static const struct timeval soon = { .tv_usec = TELL_EVERY_MS * 1000 };
+    struct execution *x = data;
+    size_t keep;
+
+    (void)stream;
+    x->n_bytes += len;
+    if (len >= TELL_BYTES) {
+        bytes += len - TELL_BYTES;
+        len = TELL_BYTES;
+    }
+    keep = x->n_news + len > TELL_BYTES ? TELL_BYTES - len : x->n_news;
+    memmove(x->news, x->news + (x->n_news - keep), keep);
+    memcpy(x->news + keep, bytes, len);
+    x->n_news = keep + len;
+    if (x->told_us + TELL_EVERY_MS * 1000 <= clock_us() && memchr(bytes, '\n', len))
+        tell(x);
+    else if (x->on_tell && !evtimer_pending(x->on_tell, NULL))
+        (void)evtimer_add(x->on_tell, &soon);
+}
+
+/* ---- approval ---- */
+
+static void put_list(FILE *f, const char *label, const json_t *names)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        (void)fprintf(f, "%s%s", i == 0 ? label : ", ",
+                      json_string_value(json_array_get(names, i)));
+    if (json_array_size(names) > 0)
+        fputc('\n', f);
+}
+
+static void put_findings(FILE *f, const json_t *findings)
+{
+    for (size_t i = 0; i < json_array_size(findings) && i < 10; i++) {
+        const json_t *finding = json_array_get(findings, i);
+
+        (void)fprintf(f, "Found in line %lld: %s\n",
+                      (long long)json_integer_value(json_object_get(finding, "line")),
+                      json_string_at(finding, "message", ""));
+    }
+}
+
+/* What a person needs to see. The caller frees it. */
+static char *question_text(const json_t *question)
+{
+    const char *code = json_string_at(question, "code", json_string_at(question, "command", ""));
+    bool is_held = json_is_true(json_object_get(question, "is_held"));
+    bool has_net = strcmp(json_string_at(question, "network", "none"), "none") != 0;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+
+    if (!f)
+        return NULL;
+    (void)fprintf(f, "Run this program? %s%s\n",
+                  is_held ? "It is held in a box by the kernel"
+                          : "Nothing holds it: it can do what you can",
+                  has_net ? ", with network." : ", without network.");
+    put_list(f, "It may call: ", json_object_get(question, "tools"));
+    put_findings(f, json_object_get(question, "findings"));
+    (void)fprintf(f, "\n%.*s", CODE_SHOWN, code);
+    if (strlen(code) > CODE_SHOWN)
+        (void)fprintf(f, "\n... (%zu bytes more are not shown)", strlen(code) - CODE_SHOWN);
+    if (fclose(f) != 0)
+        free(take_ptr(text));
+    return text;
+}
+
+static json_t *approval_request(const json_t *question)
+{
+    auto_free char *text = question_text(question);
+
+    if (!text)
+        return NULL;
+    return json_pack("{s:{s:s,s:{s:s,s:o,s:{s:s,s:{s:{s:s,s:s,s:s}},s:[s]}}}}", "approve", "method",
+                     "elicitation/create", "params", "mode", "form", "message",
+                     json_replaced(text, strlen(text)), "requestedSchema", "type", "object",
+                     "properties", "approve", "type", "boolean", "title", "Run it", "description",
+                     "Whether the program may run, this once", "required", "approve");
+}
+
+static void on_answer(struct mcp_call *call, void *data, const json_t *answers)
+{
+    struct execution *x = data;
+    const json_t *answer = json_object_get(answers, "approve");
+    const char *action = json_string_at(answer, "action", "cancel");
+    const json_t *yes = json_object_get(json_object_get(answer, "content"), "approve");
+
+    (void)call;
+    if (strcmp(action, "accept") == 0 && json_is_true(yes))
+        run_approve(x->turn, 1, NULL);
+    else
+        run_approve(x->turn, 0,
+                    strcmp(action, "cancel") == 0 ? "the question was dismissed"
+                                                  : "the user declined");
+}
+
+static void on_approve(void *data, const json_t *question)
+{
+    struct execution *x = data;
+
+    if (!mcp_call_can(x->call, "elicitation")) {
+        run_approve(x->turn, -1,
+                    "this MCP client cannot ask its user (it does not offer elicitation): use one "
+                    "that can, or start glovebox with --approve never");
+        return;
+    }
+    if (mcp_call_ask(x->call, approval_request(question), on_answer, x) < 0)
+        run_approve(x->turn, -1, "too many questions wait for an answer already");
+}
+
+/* ---- results ---- */
+
+/* A session that is gone has no handle any more. */
+static void note_session(struct execution *x, const json_t *result)
+{
+    const json_t *error = json_object_get(result, "error");
+
+    if (x->session[0] && (strcmp(json_string_at(error, "type", ""), "gone") == 0 ||
+                          json_is_null(json_object_get(result, "session"))))
+        handles_drop(x->face->handles, x->session);
+}
+
+static void note_log(struct mcp_call *call, const json_t *result)
+{
+    const char *status = json_string_at(result, "status", "failed");
+    const json_t *wall = json_object_get(json_object_get(result, "usage"), "wall_ms");
+
+    mcp_call_log(call, strcmp(status, "failed") == 0 ? MCP_ERROR : MCP_INFO, "glovebox",
+                 json_pack("{s:s,s:s,s:O?}", "tool", mcp_call_target(call), "status", status,
+                           "wall_ms", wall));
+}
+
+/* The answer of a session's operation, or why there is none. `result` is taken. */
+static json_t *op_result(json_t *result)
+{
+    auto_json json_t *whole = result;
+    json_t *value = json_object_get(result, "value");
+    auto_free char *text = NULL;
+
+    if (strcmp(json_string_at(result, "status", "failed"), "ok") != 0) {
+        text = content_text(result);
+        return json_pack("{s:[o],s:b}", "content", mcp_text(text ? text : "failed"), "isError", 1);
+    }
+    text = json_text(json_is_object(value) ? value : NULL);
+    return json_pack("{s:[o],s:o}", "content", mcp_text(text ? text : "done"), "structuredContent",
+                     json_is_object(value) ? json_incref(value) : json_object());
+}
+
+static void on_done(void *data, json_t *result)
+{
+    struct execution *x = data;
+    struct mcp_face *face = x->face;
+    struct mcp_call *call = x->call;
+    enum execute_as as = x->as;
+
+    if (result)
+        note_session(x, result);
+    execution_free(x);
+    mcp_call_on_cancel(call, NULL, NULL);
+    note_log(call, result);
+    if (!result)
+        mcp_call_fail(call, RPC_INTERNAL_ERROR, "memory ran out", NULL);
+    else if (as == EXECUTE_OP)
+        mcp_call_finish(call, op_result(result));
+    else
+        mcp_call_finish(call, content_of_run(result, face->files, mcp_call_principal(call)));
+}
+
+void execute(struct mcp_call *call, struct mcp_face *face, json_t *request, enum execute_as as)
+{
+    bool is_told = mcp_call_wants_progress(call) && as == EXECUTE_RUN;
+    const struct runs_events events = { .done = on_done,
+                                        .output = is_told ? on_output : NULL,
+                                        .approve = on_approve };
+    struct execution *x = calloc(1, sizeof(*x));
+
+    if (!x) {
+        json_decref(request);
+        mcp_call_fail(call, RPC_INTERNAL_ERROR, "memory ran out", NULL);
+        return;
+    }
+    *x = (struct execution){ .face = face, .call = call, .as = as };
+    (void)snprintf(x->session, sizeof(x->session), "%s", json_string_at(request, "session", ""));
+    if (is_told)
+        x->on_tell = evtimer_new(engine_loop(face->spec.engine), on_tell, x);
+    mcp_call_on_cancel(call, on_cancel, x);
+    x->turn = runs_add(face->runs, request, &events, x);
+    if (!x->turn) {
+        mcp_call_on_cancel(call, NULL, NULL);
+        execution_free(x);
+        mcp_call_fail(call, RPC_INTERNAL_ERROR, "memory ran out", NULL);
+    }
+}

@@ -1,0 +1,220 @@
+#include "mcp/runs.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "engine/loop.h"
+
+struct run_turn {
+    struct run_turn *prev, *next;
+    struct runs *runs; /* NULL: nobody waits for it */
+    struct gb_job *job;
+    char *request; /* NULL once it has had its turn */
+    struct runs_events events;
+    void *data;
+    bool is_asking; /* a person is asked meanwhile: its place is another's */
+};
+
+struct list {
+    struct run_turn *first, *last;
+    size_t count;
+};
+
+struct runs {
+    struct gb_engine *engine;
+    size_t at_once;
+    size_t n_asking;
+    struct list waiting, running;
+    bool is_starting;
+};
+
+static void append(struct list *list, struct run_turn *t)
+{
+    t->next = NULL;
+    t->prev = list->last;
+    if (t->prev)
+        t->prev->next = t;
+    else
+        list->first = t;
+    list->last = t;
+    list->count++;
+}
+
+static void take_out(struct list *list, struct run_turn *t)
+{
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        list->first = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    else
+        list->last = t->prev;
+    list->count--;
+}
+
+static void turn_free(struct run_turn *t)
+{
+    free(t->request);
+    free(t);
+}
+
+/* ---- what the engine tells ---- */
+
+static void start_more(struct runs *runs);
+
+static void on_done(void *data, struct gb_job *job, const char *text)
+{
+    struct run_turn *t = data;
+    struct runs *runs = t->runs;
+    struct runs_events events = t->events;
+    void *whose = t->data;
+
+    (void)job;
+    if (runs) {
+        take_out(&runs->running, t);
+        runs->n_asking -= t->is_asking;
+    }
+    turn_free(t);
+    if (!runs)
+        return;
+    start_more(runs);
+    events.done(whose, json_loads(text, JSON_ALLOW_NUL, NULL));
+}
+
+static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
+                      size_t len)
+{
+    const struct run_turn *t = data;
+
+    (void)job;
+    if (t->runs && t->events.output)
+        t->events.output(t->data, stream, bytes, len);
+}
+
+static void on_approve(void *data, struct gb_job *job, const char *text)
+{
+    struct run_turn *t = data;
+    auto_json json_t *question = json_loads(text, JSON_ALLOW_NUL, NULL);
+
+    if (!t->runs || !t->events.approve || !question) {
+        (void)gb_approve(job, -1, "there is nobody to ask");
+        return;
+    }
+    t->is_asking = true;
+    t->runs->n_asking++;
+    start_more(t->runs);
+    t->events.approve(t->data, question);
+}
+
+/* ---- turns ---- */
+
+/* The engine has no memory for another job. */
+static void on_failed(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    on_done(data, NULL, "");
+}
+
+static void start(struct runs *runs, struct run_turn *t)
+{
+    struct gb_callbacks callbacks = { .size = sizeof(callbacks),
+                                      .data = t,
+                                      .output = t->events.output ? on_output : NULL,
+                                      .done = on_done,
+                                      .approve = on_approve };
+
+    take_out(&runs->waiting, t);
+    t->job = gb_start(runs->engine, t->request, &callbacks);
+    free(take_ptr(t->request));
+    append(&runs->running, t);
+    if (!t->job)
+        (void)event_base_once(engine_loop(runs->engine), -1, EV_TIMEOUT, on_failed, t, NULL);
+}
+
+static void start_more(struct runs *runs)
+{
+    if (runs->is_starting) /* what comes from inside is seen by the loop below */
+        return;
+    runs->is_starting = true;
+    while (runs->waiting.first && runs->running.count - runs->n_asking < runs->at_once)
+        start(runs, runs->waiting.first);
+    runs->is_starting = false;
+}
+
+struct run_turn *runs_add(struct runs *runs, json_t *request, const struct runs_events *events,
+                          void *data)
+{
+    struct run_turn *t = calloc(1, sizeof(*t));
+    char *text = t ? json_text(request) : NULL;
+
+    json_decref(request);
+    if (!text) {
+        free(t);
+        return NULL;
+    }
+    *t = (struct run_turn){ .runs = runs, .request = text, .events = *events, .data = data };
+    append(&runs->waiting, t);
+    start_more(runs);
+    return t;
+}
+
+void run_drop(struct run_turn *t)
+{
+    struct runs *runs = t->runs;
+
+    if (t->request) {
+        take_out(&runs->waiting, t);
+        turn_free(t);
+        return;
+    }
+    take_out(&runs->running, t);
+    runs->n_asking -= t->is_asking;
+    t->runs = NULL;
+    if (t->job)
+        gb_cancel(t->job);
+    start_more(runs);
+}
+
+void run_approve(struct run_turn *t, int yes, const char *reason)
+{
+    if (t->is_asking) {
+        t->is_asking = false;
+        t->runs->n_asking--;
+    }
+    (void)gb_approve(t->job, yes, reason);
+}
+
+size_t runs_running(const struct runs *runs)
+{
+    return runs->running.count;
+}
+
+size_t runs_waiting(const struct runs *runs)
+{
+    return runs->waiting.count;
+}
+
+struct runs *runs_new(struct gb_engine *engine, unsigned at_once)
+{
+    struct runs *runs = calloc(1, sizeof(*runs));
+
+    if (runs)
+        *runs = (struct runs){ .engine = engine, .at_once = at_once };
+    return runs;
+}
+
+struct runs *runs_free(struct runs *runs)
+{
+    if (!runs)
+        return NULL;
+    runs->is_starting = true; /* no more */
+    while (runs->waiting.first)
+        run_drop(runs->waiting.first);
+    while (runs->running.first)
+        run_drop(runs->running.first);
+    free(runs);
+    return NULL;
+}

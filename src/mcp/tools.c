@@ -1,0 +1,275 @@
+/* Glovebox's tools, as a table: what models read of them, what they take, and the request that each
+ * becomes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "glovebox.h"
+#include "mcp/tools.h"
+#include "mcp/result_schema.h"
+
+enum tool_flag {
+    TOOL_READS = 1u << 0,    /* changes nothing */
+    TOOL_SHELL = 1u << 1,    /* only where there is a shell */
+    TOOL_SESSIONS = 1u << 2, /* only where there are sessions */
+    TOOL_RUNS = 1u << 3,     /* answers with a result object */
+    TOOL_REPEATS = 1u << 4   /* a second call changes nothing more */
+};
+
+struct tool_row {
+    const char *name, *title, *description;
+    const char *properties; /* of its arguments, as JSON */
+    const char *required;
+    unsigned flags;
+    mcp_handler run;
+};
+
+#define SESSION_PROPERTY                                                                        \
+    "\"session\": {\"type\": \"string\", \"maxLength\": 64, \"description\": \"Handle of a "    \
+    "session, as an earlier result has it; \\\"new\\\" begins one. Without it nothing is kept " \
+    "between calls\"}"
+#define HANDLE_PROPERTY                                                                       \
+    "\"session\": {\"type\": \"string\", \"maxLength\": 64, \"description\": \"Handle of the " \
+    "session\"}"
+#define PATH_PROPERTY                                                                          \
+    "\"path\": {\"type\": \"string\", \"maxLength\": 4096, \"description\": \"Relative to the " \
+    "session's workspace\"}"
+#define TIMEOUT_PROPERTY                                                                       \
+    "\"timeout\": {\"type\": \"number\", \"exclusiveMinimum\": 0, \"description\": \"Seconds " \
+    "after which it is stopped; less than the configured limit\"}"
+
+/* ---- arguments ---- */
+
+/* More time than is configured is not refused but not given: a model does not know the limit. */
+static void add_timeout(json_t *request, const struct mcp_face *face, const json_t *args)
+{
+    const json_t *timeout = json_object_get(args, "timeout");
+
+    if (timeout && (face->is_timeout_loose ||
+                    json_number_value(timeout) * 1000 < (double)face->timeout_ms))
+        (void)json_object_set_new(request, "timeout", json_incref(json_shared(timeout)));
+}
+
+/* Put the session into the request. False: the call was answered, and the request dropped. */
+static bool add_session(struct mcp_call *call, struct mcp_face *face, json_t *request,
+                        const char *kind)
+{
+    const char *handle = json_string_at(mcp_call_arguments(call), "session", NULL);
+    const char *principal = mcp_call_principal(call), *its_kind;
+
+    if (!handle)
+        return true;
+    if (kind && strcmp(handle, "new") == 0) {
+        handle = handles_mint(face->handles, kind, principal);
+    } else {
+        its_kind = handles_kind(face->handles, handle, principal);
+        if (!its_kind || (kind && strcmp(kind, its_kind) != 0)) {
+            json_decref(request);
+            mcp_call_refuse(call, its_kind ? "that session is of the other kind: one is for Python, "
+                                             "the other for the shell"
+                                           : "unknown session: it was closed, has expired, or never "
+                                             "was; \"new\" begins one");
+            return false;
+        }
+    }
+    if (handle)
+        (void)json_object_set_new(request, "session", json_string(handle));
+    return true;
+}
+
+static void copy(json_t *request, const json_t *args, const char *key)
+{
+    (void)json_object_set(request, key, json_object_get(args, key)); /* which may be absent */
+}
+
+/* ---- handlers ---- */
+
+static void execute_code(struct mcp_call *call, void *data)
+{
+    struct mcp_face *face = data;
+    const json_t *args = mcp_call_arguments(call);
+    json_t *request = json_object();
+
+    copy(request, args, "code");
+    copy(request, args, "inputs");
+    add_timeout(request, face, args);
+    if (add_session(call, face, request, "python"))
+        execute(call, face, request, EXECUTE_RUN);
+}
+
+static void run_shell(struct mcp_call *call, void *data)
+{
+    struct mcp_face *face = data;
+    const json_t *args = mcp_call_arguments(call);
+    json_t *request = json_pack("{s:s}", "kind", "shell");
+
+    copy(request, args, "command");
+    add_timeout(request, face, args);
+    if (add_session(call, face, request, "shell"))
+        execute(call, face, request, EXECUTE_RUN);
+}
+
+static void session_op(struct mcp_call *call, struct mcp_face *face, const char *op,
+                       const char *const *keys)
+{
+    const json_t *args = mcp_call_arguments(call);
+    json_t *request = json_pack("{s:s,s:s}", "kind", "session", "op", op);
+
+    for (; keys && *keys; keys++)
+        copy(request, args, *keys);
+    if (add_session(call, face, request, NULL))
+        execute(call, face, request, EXECUTE_OP);
+}
+
+static void session_reset(struct mcp_call *call, void *data)
+{
+    session_op(call, data, "reset", NULL);
+}
+
+static void session_close(struct mcp_call *call, void *data)
+{
+    session_op(call, data, "close", NULL);
+}
+
+static void list_files(struct mcp_call *call, void *data)
+{
+    session_op(call, data, "list_files", (const char *const[]){ "path", NULL });
+}
+
+static void read_file(struct mcp_call *call, void *data)
+{
+    session_op(call, data, "read_file", (const char *const[]){ "path", "offset", "bytes", NULL });
+}
+
+static void write_file(struct mcp_call *call, void *data)
+{
+    session_op(call, data, "write_file", (const char *const[]){ "path", "text", "base64", NULL });
+}
+
+/* ---- the table ---- */
+
+static const struct tool_row tools[] = {
+    { "execute_code", "Run Python", NULL,
+      "\"code\": {\"type\": \"string\", \"description\": \"A whole Python program\"}, "
+      "\"inputs\": {\"type\": \"object\", \"description\": \"Variables that the program finds, by "
+      "name\"}, " TIMEOUT_PROPERTY,
+      "code", TOOL_RUNS, execute_code },
+    { "run_shell", "Run a shell command",
+      "Runs one shell command in a sandbox and returns what it prints and its exit code. Without a "
+      "session each command begins in an empty directory; in a session the directory, variables "
+      "and background jobs stay.",
+      "\"command\": {\"type\": \"string\", \"description\": \"For bash\"}, " TIMEOUT_PROPERTY,
+      "command", TOOL_RUNS | TOOL_SHELL, run_shell },
+    { "session_reset", "Reset a session",
+      "Forgets everything in a session, its files too. The handle stays good.", HANDLE_PROPERTY,
+      "session", TOOL_SESSIONS | TOOL_REPEATS, session_reset },
+    { "session_close", "Close a session", "Ends a session and everything in it.", HANDLE_PROPERTY,
+      "session", TOOL_SESSIONS | TOOL_REPEATS, session_close },
+    { "list_files", "List a session's files",
+      "Lists the files in the workspace of a session, with their sizes.",
+      HANDLE_PROPERTY ", \"path\": {\"type\": \"string\", \"maxLength\": 4096, \"description\": "
+                      "\"A directory of it; without it, all\"}",
+      "session", TOOL_SESSIONS | TOOL_READS, list_files },
+    { "read_file", "Read a session's file",
+      "Reads a file in the workspace of a session: as text where it is UTF-8, else as base64. Large "
+      "files are read in pieces.",
+      HANDLE_PROPERTY ", " PATH_PROPERTY
+                      ", \"offset\": {\"type\": \"integer\", \"minimum\": 0, \"description\": "
+                      "\"First byte\"}, \"bytes\": {\"type\": \"integer\", \"minimum\": 1, "
+                      "\"maximum\": 1048576, \"description\": \"How many at most\"}",
+      "session path", TOOL_SESSIONS | TOOL_READS, read_file },
+    { "write_file", "Write a session's file",
+      "Writes a file into the workspace of a session, in place of what is there; directories are "
+      "made.",
+      HANDLE_PROPERTY ", " PATH_PROPERTY
+                      ", \"text\": {\"type\": \"string\", \"description\": \"What goes into it\"}, "
+                      "\"base64\": {\"type\": \"string\", \"description\": \"The same, for what is "
+                      "not text\"}",
+      "session path", TOOL_SESSIONS | TOOL_REPEATS, write_file },
+};
+
+/* ---- descriptors ---- */
+
+static json_t *annotations_of(const struct tool_row *t)
+{
+    bool reads = (t->flags & TOOL_READS) != 0;
+
+    return json_pack("{s:s,s:b,s:b,s:b,s:b}", "title", t->title, "readOnlyHint", reads,
+                     "destructiveHint", strncmp(t->name, "session_", 8) == 0, "idempotentHint",
+                     reads || (t->flags & TOOL_REPEATS) != 0, "openWorldHint", 0);
+}
+
+static json_t *names_of(const char *words)
+{
+    json_t *list = json_array();
+
+    while (*words) {
+        size_t len = strcspn(words, " ");
+
+        (void)json_array_append_new(list, json_stringn(words, len));
+        words += len + (words[len] == ' ');
+    }
+    return list;
+}
+
+static json_t *input_schema(const struct mcp_face *face, const struct tool_row *t)
+{
+    bool has_session = face->has_sessions && t->flags & TOOL_RUNS;
+    auto_free char *text = NULL;
+    json_t *properties;
+
+    if (asprintf(&text, "{%s%s%s}", t->properties, has_session ? ", " : "",
+                 has_session ? SESSION_PROPERTY : "") < 0)
+        return NULL;
+    properties = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    return json_pack("{s:s,s:o,s:o,s:b}", "type", "object", "properties", properties, "required",
+                     names_of(t->required), "additionalProperties", 0);
+}
+
+static char *description_of(const struct mcp_face *face, const struct tool_row *t)
+{
+    auto_free char *instructions = NULL;
+    char *text = NULL;
+
+    if (t->description)
+        return strdup(t->description);
+    instructions = gb_instructions(face->spec.engine, NULL);
+    if (!instructions ||
+        asprintf(&text, "Runs a Python program in a sandbox.%s\n\n%s",
+                 face->has_sessions ? SESSIONS_NOTE : "", instructions) < 0)
+        return NULL;
+    return text;
+}
+
+static json_t *descriptor_of(const struct mcp_face *face, const struct tool_row *t)
+{
+    auto_free char *description = description_of(face, t);
+    json_t *tool = json_pack("{s:s,s:s,s:s?,s:o,s:o}", "name", t->name, "title", t->title,
+                             "description", description, "inputSchema", input_schema(face, t),
+                             "annotations", annotations_of(t));
+
+    if (tool && t->flags & TOOL_RUNS)
+        (void)json_object_set_new(tool, "outputSchema",
+                                  json_loads(RESULT_SCHEMA, JSON_REJECT_DUPLICATES, NULL));
+    return tool;
+}
+
+static bool is_offered(const struct mcp_face *face, const struct tool_row *t)
+{
+    if (face->spec.is_code_mode)
+        return t == &tools[0];
+    return (face->has_shell || !(t->flags & TOOL_SHELL)) &&
+           (face->has_sessions || !(t->flags & TOOL_SESSIONS));
+}
+
+int tools_register(struct mcp_face *face, struct gb_err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+        if (is_offered(face, &tools[i]) &&
+            mcp_server_add_tool(face->server, descriptor_of(face, &tools[i]), tools[i].run, face,
+                                err) < 0)
+            return -1;
+    return 0;
+}
