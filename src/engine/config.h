@@ -6,12 +6,14 @@
 #include "base/err.h"
 #include "engine/policy.h"
 #include "engine/settings.h"
+#include "engine/shell.h"
 #include "engine/tools.h"
 #include "sandbox/mounts.h"
 
 struct config {
     struct settings settings;
     struct policy_lists lists;
+    struct shell_settings shell;
     struct toolset *tools; /* what requests find; replaced as a whole, or NULL */
     json_t *env;           /* object of strings: PATH, HOME, LANG, TMPDIR and what was added */
     json_t *preload;       /* array of module names */

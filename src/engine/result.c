@@ -189,6 +189,17 @@ static json_t *plain_error(const char *type, const char *message)
 
 static void collect_signal(struct gb_job *job, const struct run_outcome *o, int sig);
 
+/* The guest's own word, from before there was a program: what it was to become is not there. */
+static void collect_unready(struct gb_job *job, const json_t *failed)
+{
+    struct gb_err err;
+
+    gb_err_set(&err, (enum gb_code)json_integer_value(json_object_get(failed, "code")), 0, "%s",
+               json_string_at(failed, "message", ""));
+    gb_err_hint(&err, "%s", json_string_at(failed, "hint", ""));
+    result_failed(job, &err);
+}
+
 static void collect_answer(struct gb_job *job, const struct run_outcome *o)
 {
     const json_t *answer = o->answer, *error = json_object_get(answer, "error");
@@ -197,6 +208,10 @@ static void collect_answer(struct gb_job *job, const struct run_outcome *o)
 
     if (WIFSIGNALED(o->status)) {
         collect_signal(job, o, WTERMSIG(o->status));
+        return;
+    }
+    if (o->is_verdict && json_object_get(answer, "failed")) {
+        collect_unready(job, json_object_get(answer, "failed"));
         return;
     }
     if (o->is_verdict) {
@@ -263,8 +278,9 @@ static void collect_exit(struct gb_job *job, const struct run_outcome *o)
     set_status(job, code == 0 ? "ok" : "error", code);
     if (code == 0)
         return;
-    (void)snprintf(text, sizeof(text), "the program exited with status %d", code);
-    set(job, "error", plain_error("SystemExit", text));
+    (void)snprintf(text, sizeof(text), "the %s exited with status %d",
+                   job->request.is_shell ? "command" : "program", code);
+    set(job, "error", plain_error(job->request.is_shell ? "exit" : "SystemExit", text));
 }
 
 static void collect_limit(struct gb_job *job, const struct run_outcome *o)

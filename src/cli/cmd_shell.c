@@ -1,0 +1,68 @@
+/* `glovebox shell`: one command, in a shell of its own, in a box of its own. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "cli/cli.h"
+#include "cli/settings.h"
+
+static int shell_main(const struct args *args)
+{
+    struct gb_err err;
+
+    if (args->operands.count > 0) {
+        gb_err_set(&err, GB_E_INVALID, 0,
+                   "unexpected argument '%.80s' (the command is one word: -c 'ls -l'; its own "
+                   "arguments go after '--')",
+                   args->operands.words[0]);
+        return cli_refuse(args->command, &err);
+    }
+    if (!args->code && !args->want_explain) {
+        gb_err_set(&err, GB_E_INVALID, 0, "no command: give --command COMMAND");
+        return cli_refuse(args->command, &err);
+    }
+    return run_once(args);
+}
+
+static const struct option_spec command[] = {
+    { 'c', "command", OPT_TEXT_ONCE, offsetof(struct args, code), "COMMAND",
+      "what the shell is to run; words after '--' are its arguments, $1 and so on", NULL },
+    { 0, "shell", OPT_KEY_TEXT, offsetof(struct args, config), "SHELL",
+      "which shell, with its own arguments if it needs any", "GLOVEBOX_SHELL, else bash, else sh" },
+    { 0, "workdir", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
+      "the directory of the box that the command starts in", "the workspace" },
+    { 0, "clean-env", OPT_KEY_FLAG, offsetof(struct args, config), NULL,
+      "no variables but PATH, HOME, TMPDIR and those of --env", NULL },
+    { 0, "unset-env", OPT_KEY_LIST, offsetof(struct args, config), "NAME[,NAME]",
+      "leave this variable out; repeatable", NULL },
+    { 0, "raw", OPT_KEY_FLAG, offsetof(struct args, config), NULL,
+      "leave colours and progress bars in the result as they were printed", NULL },
+    { 0, "stdin", OPT_TEXT, offsetof(struct args, stdin_path), "FILE|-",
+      "what the command reads as standard input", "nothing" },
+    { 0, "file", OPT_STRINGS, offsetof(struct args, files), "PATH[:NAME]",
+      "copy the file PATH into the workspace, as NAME; repeatable", NULL },
+    { 'o', "out", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
+      "write the files that the command made or changed in its workspace to DIR", "not written" },
+    { 'j', "json", OPT_FLAG, offsetof(struct args, want_json), NULL,
+      "print one result object and nothing else", NULL },
+    { 0, "explain", OPT_FLAG, offsetof(struct args, want_explain), NULL,
+      "print the resolved plan, run nothing", NULL },
+};
+static const struct option_group command_options = { "Command", command, ARRAY_LEN(command) };
+
+static const struct option_group *const groups[] = {
+    &command_options, &mount_options, &capture_options, &limit_options,  &consent_options,
+    &box_options,     &audit_options, &config_options,  &general_options, NULL
+};
+
+const struct command cmd_shell = {
+    .name = "shell",
+    .operands = "[OPTIONS] -c COMMAND [-- ARG...]",
+    .summary = "run a shell command once, in a fresh box",
+    .description =
+        "Runs COMMAND in a shell of its own, in a box of its own that is gone afterwards. What it "
+        "prints appears as it comes, and its exit status becomes that of glovebox. It is over when "
+        "the shell is: what it left in the background is named and ended.",
+    .groups = groups,
+    .run = shell_main,
+};
