@@ -86,6 +86,8 @@ struct host_box {
     int64_t parse_us;     /* what that took */
     bool is_ending;       /* only what it said last is still of interest */
     struct box_usage usage;
+    struct box_survivor survivors[BOX_SURVIVORS_MAX];
+    size_t n_survivors;
     int64_t setup_cpu_us;
     struct plan_watch watch;
     uint64_t timeout_ms;
@@ -114,6 +116,7 @@ struct box_work {
     uint64_t timeout_ms;
     bool hold;           /* the program will wait for host_box_go() */
     uint64_t tool_token; /* the program's "tool_token", or 0: it has no tools */
+    bool list_survivors;
 };
 
 /* Send the program; the box may still be being made. */

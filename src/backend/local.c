@@ -267,7 +267,8 @@ static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
                              .watch = program_watch(&r->order, &r->shape),
                              .timeout_ms = r->order.timeout_ms,
                              .hold = r->order.hold,
-                             .tool_token = token };
+                             .tool_token = token,
+                             .list_survivors = r->order.list_survivors };
     int e = host_box_run(box, &work, err);
 
     json_decref(program);

@@ -136,6 +136,7 @@ static const struct {
     { "review_ca", AT(review_ca) },
     { "review_key", AT(review_key) },
     { "review_model", AT(review_model) },
+    { "spill", AT(spill) },
 }, flags[] = {
     { "acknowledge_unsafe", AT(acknowledge_unsafe) },
     { "audit_required", AT(audit_required) },
@@ -301,6 +302,7 @@ void config_done(struct config *c)
     free(c->review_key);
     free(c->audit);
     free(c->out);
+    free(c->spill);
     (void)mounts_unref(c->mounts);
     *c = (struct config){ 0 };
 }

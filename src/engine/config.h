@@ -27,6 +27,7 @@ struct config {
     char *review_ca;       /* a file of certificates to trust instead of the system's, or NULL */
     char *audit;           /* a file to append to, or NULL */
     char *out;             /* a directory for captured files, or NULL */
+    char *spill;           /* a directory for the whole of what programs print, or NULL */
     struct mounts *mounts; /* what every program sees of the host, or NULL */
     unsigned pool;
     bool oneshot;

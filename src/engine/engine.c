@@ -53,6 +53,8 @@ static void job_free(struct gb_job *job)
     gb_closep(&job->keeper);
     output_done(&job->out);
     output_done(&job->err);
+    spill_done(&job->spill);
+    free(job->plain);
     request_done(&job->request);
     json_decref(job->result);
     free(job);

@@ -10,7 +10,9 @@
 #include "engine/output.h"
 #include "engine/request.h"
 #include "engine/review.h"
+#include "engine/spill.h"
 #include "glovebox.h"
+#include "shell/plain.h"
 
 struct trail;
 
@@ -66,6 +68,8 @@ struct gb_job {
     struct gb_callbacks callbacks;
     struct request request;
     struct output out, err;
+    struct spill spill;
+    struct plain *plain; /* two, where the result is to be without colours and the like; or NULL */
     struct calls calls;
     size_t stage;    /* the next on its road */
     struct run *run; /* while it has a box */

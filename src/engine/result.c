@@ -353,12 +353,30 @@ static void collect_output(struct gb_job *job)
 {
     bool cut;
 
+    for (size_t i = 0; job->plain && i < 2; i++)
+        plain_end(&job->plain[i]);
     set(job, "stdout", output_text(&job->out, &cut));
     set(job, "stdout_truncated", json_boolean(cut));
     set(job, "stderr", output_text(&job->err, &cut));
     set(job, "stderr_truncated", json_boolean(cut));
-    set(job, "stdout_bytes", json_integer((json_int_t)job->out.total));
-    set(job, "stderr_bytes", json_integer((json_int_t)job->err.total));
+    set(job, "stdout_bytes", json_integer((json_int_t)job->spill.files[0].came));
+    set(job, "stderr_bytes", json_integer((json_int_t)job->spill.files[1].came));
+    if (job->spill.dir)
+        set(job, "spill", spill_json(&job->spill));
+}
+
+/* What the command had left in the background. */
+static void collect_survivors(struct gb_job *job, const struct run_outcome *o)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < o->n_survivors && i < BOX_SURVIVORS_MAX; i++)
+        json_array_append_new(list, json_pack("{s:i,s:o}", "pid", (int)o->survivors[i].pid,
+                                              "command", json_lossy(o->survivors[i].command)));
+    set(job, "survivors", list);
+    if (o->n_survivors > BOX_SURVIVORS_MAX)
+        set(job, "survivors_omitted",
+            json_integer((json_int_t)(o->n_survivors - BOX_SURVIVORS_MAX)));
 }
 
 /* ---- usage and times ---- */
@@ -425,6 +443,8 @@ void result_collect(struct gb_job *job, const struct run_outcome *o)
         collect_unbegun(job, o);
     else
         by_end[o->end](job, o);
+    if (job->request.is_shell && job->has_begun)
+        collect_survivors(job, o);
     if (o->started_us != 0)
         result_where(job, o->level, o->layers, o->n_layers);
     collect_usage(job, o);

@@ -195,6 +195,7 @@ struct init {
     int scratch; /* of the box's host directory, or -1 */
     pid_t guest;
     bool watching;
+    bool is_listing; /* what is left at the end */
     struct plan_watch limits;
     int64_t next_look_us;
     int64_t deadline_us;
@@ -225,6 +226,41 @@ static void kill_tree(const struct init *in)
         if (pid < 0 && errno == ECHILD)
             return;
         (void)usleep(500);
+    }
+}
+
+/* "PID (COMMAND) STATE ...": the command may hold parentheses. False for one that is dead. */
+static bool read_survivor(const struct init *in, pid_t pid, struct box_survivor *ret)
+{
+    char path[WATCH_PATH], text[512];
+    const char *from, *to;
+    ssize_t n;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    n = fd_slurp_at(in->proc, path, text, sizeof(text) - 1);
+    from = n > 0 ? strchr(text, '(') : NULL;
+    to = from ? strrchr(from, ')') : NULL;
+    if (!to || !to[1] || strchr("ZXx", to[2]))
+        return false;
+    *ret = (struct box_survivor){ .pid = pid };
+    (void)snprintf(ret->command, sizeof(ret->command), "%.*s", (int)(to - from - 1), from + 1);
+    return true;
+}
+
+/* Whoever lives beside the main process, before it is killed. */
+static void list_survivors(const struct init *in, struct box_event *event)
+{
+    pid_t pids[256];
+    size_t n = in->is_listing ? watch_descendants(in->proc, getpid(), pids, ARRAY_LEN(pids)) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct box_survivor one;
+
+        if (pids[i] == in->guest || !read_survivor(in, pids[i], &one))
+            continue;
+        if (event->n_survivors < BOX_SURVIVORS_MAX)
+            event->survivors[event->n_survivors] = one;
+        event->n_survivors++;
     }
 }
 
@@ -308,7 +344,19 @@ static void reap_guest(const struct init *in)
         ;
 }
 
-static void init_reap(const struct init *in)
+/* What the engine said before there was a request may still wait to be read. */
+static void hear_list(struct init *in)
+{
+    struct pollfd p = { .fd = in->ctl, .events = POLLIN };
+    struct box_order order;
+
+    if (in->watching || in->is_listing || poll(&p, 1, 0) <= 0)
+        return;
+    in->is_listing = fd_recv(in->ctl, &order, sizeof(order), NULL, NULL) == sizeof(order) &&
+                     order.kind == BOX_LIST;
+}
+
+static void init_reap(struct init *in)
 {
     for (;;) {
         struct box_event event = { .end = END_EXITED };
@@ -316,8 +364,11 @@ static void init_reap(const struct init *in)
 
         if (pid <= 0)
             return;
-        if (pid == in->guest)
-            init_end(in, &event);
+        if (pid != in->guest)
+            continue;
+        hear_list(in);
+        list_survivors(in, &event);
+        init_end(in, &event);
     }
 }
 
@@ -326,6 +377,7 @@ static void init_late(const struct init *in)
 {
     struct box_event event = { .end = END_LATE };
 
+    list_survivors(in, &event);
     hear_last_words(in);
     reap_guest(in);
     init_end(in, &event);
@@ -336,8 +388,14 @@ static void init_obey(struct init *in)
     struct box_order order;
     ssize_t n = fd_recv(in->ctl, &order, sizeof(order), NULL, NULL);
 
+    if (n == (ssize_t)sizeof(order) && order.kind == BOX_LIST) {
+        in->is_listing = true;
+        return;
+    }
     if (n != (ssize_t)sizeof(order) || order.kind != BOX_WATCH) {
         struct box_event event = { .end = END_TOLD };
+        if (n > 0)
+            list_survivors(in, &event);
         if (n > 0)
             hear_last_words(in);
         reap_guest(in);
@@ -358,6 +416,7 @@ static void init_look(struct init *in)
         in->next_look_us = clock_us() + (int64_t)event.sample.next_ms * 1000;
         return;
     }
+    list_survivors(in, &event);
     reap_guest(in);
     init_end(in, &event);
 }
