@@ -71,6 +71,12 @@ struct gb_callbacks {
      * up. Stop working for it if you can. It must still be answered, which then does nothing but
      * free it; those that never are stay until the engine is freed. */
     void (*tool_cancelled)(void *data, struct gb_job *job, struct gb_call *call);
+    /*
+     * May this shell command run? Called once the rules have let it pass, where it would start, and
+     * from inside gb_start(), unlike the others: it must call nothing of the library. Returns NULL,
+     * or why not, which is copied: the command is then rejected.
+     */
+    const char *(*command)(void *data, const char *command, const char *workdir);
 };
 
 /* "major.minor.patch" */

@@ -37,6 +37,10 @@ static const struct option_spec command[] = {
       "leave this variable out; repeatable", NULL },
     { 0, "raw", OPT_KEY_FLAG, offsetof(struct args, config), NULL,
       "leave colours and progress bars in the result as they were printed", NULL },
+    { 0, "spill", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
+      "keep the whole of both streams in files in DIR", "not kept" },
+    { 0, "spill-limit", OPT_KEY_SIZE, offsetof(struct args, config), "SIZE",
+      "bytes that such a file may have", "64M" },
     { 0, "stdin", OPT_TEXT, offsetof(struct args, stdin_path), "FILE|-",
       "what the command reads as standard input", "nothing" },
     { 0, "file", OPT_STRINGS, offsetof(struct args, files), "PATH[:NAME]",
@@ -48,11 +52,27 @@ static const struct option_spec command[] = {
     { 0, "explain", OPT_FLAG, offsetof(struct args, want_explain), NULL,
       "print the resolved plan, run nothing", NULL },
 };
+static const struct option_spec rules[] = {
+    { 0, "deny", OPT_KEY_STRINGS, offsetof(struct args, config), "PATTERN",
+      "refuse a command that this regular expression matches somewhere; repeatable. These rules "
+      "are for convenience: what holds a command is its box",
+      NULL },
+    { 0, "deny-preset", OPT_KEY_LIST, offsetof(struct args, config), "NAME",
+      "the same with patterns that are there: destructive, network, privileges; repeatable", NULL },
+    { 0, "allow", OPT_KEY_STRINGS, offsetof(struct args, config), "PATTERN",
+      "refuse a command that none of these matches; repeatable", NULL },
+    { 0, "allow-command", OPT_KEY_LIST, offsetof(struct args, config), "NAME[,NAME]",
+      "refuse what runs any other command, in any part of it, and what cannot be read; repeatable",
+      NULL },
+};
+static const struct option_group rule_options = { "Rules", rules, ARRAY_LEN(rules) };
+
 static const struct option_group command_options = { "Command", command, ARRAY_LEN(command) };
 
 static const struct option_group *const groups[] = {
-    &command_options, &mount_options, &capture_options, &limit_options,  &consent_options,
-    &box_options,     &audit_options, &config_options,  &general_options, NULL
+    &command_options, &rule_options, &mount_options, &capture_options, &limit_options,
+    &consent_options, &box_options,  &audit_options, &config_options,  &general_options,
+    NULL
 };
 
 const struct command cmd_shell = {

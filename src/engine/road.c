@@ -347,7 +347,7 @@ static void reject_unreadable(struct gb_job *job)
     char text[120];
 
     if (r->is_binary) {
-        result_rejected(job, "syntax", "this is a binary file and not Python source",
+        result_rejected(job, "syntax", "this is a binary file and not source",
                         "name the file with the source, not what was made of it");
     } else if (r->is_nul) {
         result_rejected_at(job, "syntax", "the code has a NUL byte in it", r->bad_line,
@@ -363,6 +363,8 @@ static void reject_unreadable(struct gb_job *job)
 static enum verdict stage_check(struct gb_job *job)
 {
     if (job->request.bad_byte < 0) {
+        if (job->request.is_shell && !shell_may_run(job))
+            return ENDED;
         job->is_held = must_hold(job);
         /* What is not held begins as soon as it has passed. */
         if (!job->is_held && audit_note(job, AUDIT_STARTED, NULL) < 0)
@@ -613,6 +615,12 @@ static enum verdict stage_run(struct gb_job *job)
 
 /* ---- admit, and the whole ---- */
 
+static const char *policy_of(const struct gb_job *job)
+{
+    return job->request.is_shell ? shell_policy_name(&job->request, &job->engine->config)
+                                 : policy_name(settings_policy(&job->request.settings));
+}
+
 static enum verdict stage_admit(struct gb_job *job, const char *text)
 {
     struct gb_err err;
@@ -628,7 +636,7 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
                             "s:{s:f,s:f,s:f,s:f}}",
                             "value", "has_value", 0, "error", "findings", "limit", "files",
                             "tool_calls", "session", "outputs", "isolation", "policy",
-                            policy_name(settings_policy(&job->request.settings)), "risk", 0,
+                            policy_of(job), "risk", 0,
                             "usage", "wall_ms", 0.0, "cpu_ms", 0.0, "max_rss_kb", 0, "timings",
                             "check_ms", 0.0, "start_ms", 0.0, "run_ms", 0.0, "collect_ms", 0.0));
     if (job->request.is_shell)

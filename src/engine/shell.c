@@ -1,13 +1,17 @@
 #include "engine/shell.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/parse.h"
 #include "engine/config.h"
+#include "engine/job.h"
 #include "engine/request.h"
+#include "engine/result.h"
 #include "shell/environment.h"
 #include "shell/resolve.h"
 
@@ -80,12 +84,12 @@ int shell_say(struct shell_settings *s, const char *key, json_t *value, struct g
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (strcmp(keys[i].key, key) == 0)
             return keys[i].say(s, key, value, err) < 0 ? -1 : 1;
-    return 0;
+    return shell_rules_say(&s->rules, key, value, err);
 }
 
 const char *shell_key(size_t i)
 {
-    return i < ARRAY_LEN(keys) ? keys[i].key : NULL;
+    return i < ARRAY_LEN(keys) ? keys[i].key : shell_rules_key(i - ARRAY_LEN(keys));
 }
 
 int shell_from_environment(struct shell_settings *s, struct gb_err *err)
@@ -109,6 +113,7 @@ void shell_settings_done(struct shell_settings *s)
     json_decref(s->words);
     json_decref(s->unset);
     free(s->workdir);
+    shell_rules_done(&s->rules);
     *s = (struct shell_settings){ 0 };
 }
 
@@ -169,4 +174,62 @@ int shell_request(struct request *r, const struct config *config, struct gb_err 
     if (workdir)
         json_object_set_new(r->program, "workdir", json_string(workdir));
     return set_shell(r, config, err) < 0 ? -1 : set_environment(r, config, err);
+}
+
+/* ---- judging it ---- */
+
+const char *shell_policy_name(const struct request *r, const struct config *config)
+{
+    return shell_rules_name(&config->shell.rules, &r->shell.rules);
+}
+
+static void reject(struct gb_job *job, const struct shell_refusal *why)
+{
+    result_rejected_at(job, why->rule, why->message, why->line, why->remedy);
+    if (why->name[0]) {
+        json_t *findings = json_object_get(job->result, "findings");
+        json_object_set_new(json_array_get(findings, json_array_size(findings) - 1), "name",
+                            json_lossy(why->name));
+    }
+}
+
+/* The embedding program has the last word, and only a no changes anything. */
+static bool asks_caller(struct gb_job *job, const char *command)
+{
+    const char *why = NULL;
+    struct shell_refusal refusal = { .rule = "callback",
+                                     .remedy = "do it in another way, or ask the operator" };
+
+    if (job->callbacks.command)
+        why = job->callbacks.command(job->callbacks.data, command,
+                                     json_string_at(job->request.program, "workdir", "."));
+    if (!why)
+        return true;
+    (void)snprintf(refusal.message, sizeof(refusal.message), "refused by the host program: %s", why);
+    if (utf8_first_bad(refusal.message, strlen(refusal.message)) >= 0)
+        (void)snprintf(refusal.message, sizeof(refusal.message), "refused by the host program");
+    reject(job, &refusal);
+    return false;
+}
+
+bool shell_may_run(struct gb_job *job)
+{
+    const struct shell_rules *rules[] = { &job->engine->config.shell.rules,
+                                          &job->request.shell.rules };
+    const json_t *command = json_object_get(job->request.program, "code");
+    struct shell_judged judged = { 0 };
+    struct shell_refusal why;
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        if (shell_rules_judge(rules[i], json_string_value(command), json_string_length(command),
+                              &judged, &why))
+            continue;
+        reject(job, &why);
+        return false;
+    }
+    /* The guest sees to it that the shell is one that reads it as it was read here. */
+    if (judged.is_looked)
+        json_object_set_new(job->request.program, "dialect",
+                            json_string(judged.is_bash ? "bash" : "sh"));
+    return asks_caller(job, json_string_value(command));
 }

@@ -4,8 +4,10 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "shell/policy.h"
 
 struct config;
+struct gb_job;
 struct request;
 
 /* What an operator configures, and what a request may say: both read by the same names. */
@@ -14,6 +16,7 @@ struct shell_settings {
     json_t *unset;      /* names of variables, or NULL */
     char *workdir;      /* or NULL */
     bool clean_env, raw;
+    struct shell_rules rules;
 };
 
 /* Take the key if it is one of these. Returns 1, 0 if it is none, -1 with err. */
@@ -32,3 +35,9 @@ bool shell_is_foreign(const char *key);
 
 /* All keys are read: complete what the guest gets. */
 int shell_request(struct request *r, const struct config *config, struct gb_err *err) gb_nodiscard;
+
+/* What a result calls the rules that it was judged by. */
+const char *shell_policy_name(const struct request *r, const struct config *config);
+
+/* May its command run, by the operator's rules and by its own? If not, the job's result says why. */
+bool shell_may_run(struct gb_job *job);
