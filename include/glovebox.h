@@ -149,6 +149,13 @@ GB_API char *gb_explain(struct gb_engine *engine, const char *request);
  * inside a box, as JSON. The caller frees it; NULL only when memory ran out. */
 GB_API char *gb_doctor(struct gb_engine *engine);
 
+/* What a shell finds where its commands run: which shell, version, system, directory, and which of
+ * "tools" there are, with their versions, as JSON, with a "text" about it for a model (docs/shell.md).
+ * `options` is a JSON object or NULL: "tools" (names), "timeout" (seconds for each), "request" (keys
+ * that the commands will have). Blocks like gb_run(). The caller frees it; NULL only when memory ran
+ * out. */
+GB_API char *gb_probe(struct gb_engine *engine, const char *options);
+
 /* Is the audit file at `path` what its writers wrote (docs/audit.md)? As JSON: "ok", "problems" and
  * more, or "error" when the file cannot be read. `expect` is the hash of a line that must be in it,
  * or NULL. The caller frees it; NULL only when memory ran out. */

@@ -30,6 +30,7 @@ struct args {
     const char *tools_path;
     const char *completion;
     const char *expect; /* a hash */
+    const char *probe_names;
     int jobs;           /* 0: not given */
     bool want_help;
     bool want_version;

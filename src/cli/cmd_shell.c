@@ -1,10 +1,69 @@
 /* `glovebox shell`: one command, in a shell of its own, in a box of its own. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "cli/cli.h"
+#include "cli/io.h"
+#include "cli/report.h"
 #include "cli/settings.h"
+#include "glovebox.h"
+
+/* NAME[,NAME] as a list. */
+static json_t *names_in(const char *text)
+{
+    json_t *list = json_array();
+
+    for (const char *at = text; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") > 0)
+            json_array_append_new(list, json_stringn(at, strcspn(at, ",")));
+    return list;
+}
+
+static int print_probe(const struct args *args, const char *text)
+{
+    int status = CLI_FAILED;
+    json_auto_t *answer = report_parse(text, args->want_json, &status);
+    struct text t;
+
+    if (!answer)
+        return status;
+    status = report_exit_code(answer);
+    if (status != CLI_OK && !args->want_json) {
+        report_result(answer, &(struct report){ .filename = "probe" });
+        return status;
+    }
+    if (text_open(&t) < 0)
+        return CLI_FAILED;
+    if (args->want_json)
+        fprintf(t.stream, "%s\n", text);
+    else
+        fputs(json_string_at(answer, "text", ""), t.stream);
+    return text_finish(&t, status);
+}
+
+static int probe(const struct args *args)
+{
+    json_auto_t *config = NULL;
+    json_auto_t *error = NULL;
+    json_auto_t *options = json_object();
+    auto_engine struct gb_engine *engine = NULL;
+    auto_free char *asked = NULL, *text = NULL;
+    struct gb_err err;
+
+    if (settings_load(args, &config, &err) < 0)
+        return cli_refuse(args->command, &err);
+    if (args->probe_names)
+        (void)json_object_set_new(options, "tools", names_in(args->probe_names));
+    asked = json_dumps(options, JSON_COMPACT);
+    if (!asked || json_object_set_new(config, "oneshot", json_true()) < 0 ||
+        engine_open_plain(args, config, &engine, &error) < 0)
+        return report_refused(error, args->want_json);
+    text = gb_probe(engine, asked);
+    return print_probe(args, text);
+}
 
 static int shell_main(const struct args *args)
 {
@@ -17,6 +76,8 @@ static int shell_main(const struct args *args)
                    args->operands.words[0]);
         return cli_refuse(args->command, &err);
     }
+    if (args->want_probe)
+        return probe(args);
     if (!args->code && !args->want_explain) {
         gb_err_set(&err, GB_E_INVALID, 0, "no command: give --command COMMAND");
         return cli_refuse(args->command, &err);
@@ -47,6 +108,12 @@ static const struct option_spec command[] = {
       "copy the file PATH into the workspace, as NAME; repeatable", NULL },
     { 'o', "out", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
       "write the files that the command made or changed in its workspace to DIR", "not written" },
+    { 0, "probe", OPT_FLAG, offsetof(struct args, want_probe), NULL,
+      "instead of a command: say which shell there is in the box, where it starts, and which "
+      "programs it finds, as text for a model, or with --json",
+      NULL },
+    { 0, "probe-tools", OPT_TEXT, offsetof(struct args, probe_names), "NAME[,NAME]",
+      "which programs --probe asks for their version", "git,node,python,python3,docker" },
     { 'j', "json", OPT_FLAG, offsetof(struct args, want_json), NULL,
       "print one result object and nothing else", NULL },
     { 0, "explain", OPT_FLAG, offsetof(struct args, want_explain), NULL,

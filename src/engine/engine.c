@@ -17,6 +17,7 @@
 #include "engine/job.h"
 #include "engine/mounts.h"
 #include "engine/outdir.h"
+#include "engine/probe.h"
 #include "engine/result.h"
 #include "engine/review.h"
 
@@ -196,6 +197,11 @@ int gb_tool_result(struct gb_call *call, const char *result)
 int gb_tool_error(struct gb_call *call, const char *type, const char *message)
 {
     return calls_refuse(call, type, message);
+}
+
+char *gb_probe(struct gb_engine *engine, const char *options)
+{
+    return probe_shell(engine, options);
 }
 
 char *gb_instructions(struct gb_engine *engine, const char *request)

@@ -32,6 +32,7 @@ struct gb_engine {
     struct event *on_later; /* delivers jobs that ended before they ran */
     struct event *on_step;  /* ends a step that waited long enough */
     bool freeing;
+    bool is_probing; /* what is started now are questions of our own (probe.c) */
 };
 
 enum stop_reason {

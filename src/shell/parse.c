@@ -266,11 +266,20 @@ static int add_heredoc(struct parser *p, bool strips_tabs)
     return 0;
 }
 
+/* Behind >& or <&: bash expands what is no number a second time. */
+static bool is_descriptor(const struct shell_word *target)
+{
+    size_t n = strspn(target->text, "0123456789");
+
+    return target->is_plain && (!target->text[n] || strcmp(target->text + n, "-") == 0);
+}
+
 /* At '<' or '>', or at '&' before '>'. */
 static int parse_redirection(struct parser *p)
 {
     struct shell_word target;
     int c = parser_take(p), next = parser_peek(p);
+    bool is_duplicating = c != '&' && next == '&';
 
     if (c == '&') {
         p->parsed.is_bash = true;
@@ -291,7 +300,11 @@ static int parse_redirection(struct parser *p)
         (void)parser_take(p);
     }
     skip_blanks(p);
-    return parse_word(p, WORD_USUAL, &target);
+    if (parse_word(p, WORD_USUAL, &target) < 0)
+        return -1;
+    return is_duplicating && !is_descriptor(&target)
+               ? parser_fail(p, "'%c&' before something that is no descriptor's number", c)
+               : 0;
 }
 
 static bool is_process(struct parser *p)

@@ -193,6 +193,7 @@ static void test_refused(void **state)
         "echo $(($x))", "echo $((`a`))", "echo $((a[0]))", "echo $[1]", "echo $((1) | a)", "((a); (b))",
         "echo ${!x}", "echo ${x@P}", "echo ${x@A}", "echo ${x[i]}", "echo ${x[$i]}", "echo ${x:i}",
         "echo ${x:$i}", "x[i]=1", "x[$(a)]=1", "x=([i]=1)", "echo \"${x:-'}\"", "echo \"`a \\\"b`\"",
+        "a >&f", "a >& '$(b)'", "a 2>&$x", "a <&x",
         "echo ${}", "echo ${x!}", "a & ;", "!", "time", "a <(b", "] ]] a ]]; ]]",
     };
 
