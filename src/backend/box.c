@@ -295,6 +295,8 @@ static void note_event(struct host_box *box, const struct box_event *event)
         box->status = event->status;
         box->sample = event->sample;
         box->usage = event->usage;
+        box->n_survivors = event->n_survivors;
+        memcpy(box->survivors, event->survivors, sizeof(box->survivors));
         end(box);
         break;
     case BOX_RESTED:
@@ -443,6 +445,8 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
 {
     struct run_outcome o = { .level = box->shape.level,
                              .usage = box->usage,
+                             .survivors = box->survivors,
+                             .n_survivors = box->n_survivors,
                              .setup_cpu_us = box->setup_cpu_us,
                              .is_checked = box->is_checked,
                              .has_begun = !box->is_held,
@@ -588,6 +592,11 @@ void host_box_watch(struct host_box *box)
 
 int host_box_run(struct host_box *box, const struct box_work *work, struct gb_err *err)
 {
+    struct box_order list = { .kind = BOX_LIST };
+
+    /* order: first, so that init knows of it when the program ends, however soon that is. */
+    if (work->list_survivors)
+        (void)fd_send(box->ctl, &list, sizeof(list), NULL, 0);
     if (box->seat)
         return seat_take(box, work, err);
     if (send_program(box, work->program, work->in, err) < 0)

@@ -120,6 +120,7 @@ int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
                              .timeout_ms = r->order.timeout_ms,
                              .hold = r->order.hold,
                              .tool_token = token,
+                             .list_survivors = r->order.list_survivors,
                              .act = r->order.act,
                              .cell = r->order.cell };
     int e = work.act == PLACE_FORK ? place_fork(r->order.into, box, &work, err) : 0;

@@ -213,7 +213,7 @@ static void leave(int status)
 #endif
 }
 
-static int run_main(const struct args *args)
+int run_once(const struct args *args)
 {
     auto_request struct request request = REQUEST_EMPTY;
     json_auto_t *config = NULL;
@@ -277,5 +277,5 @@ const struct command cmd_run = {
         "afterwards. What the program prints appears as it comes, and its exit status becomes "
         "that of glovebox. The words after '--' are the program's arguments.",
     .groups = groups,
-    .run = run_main,
+    .run = run_once,
 };

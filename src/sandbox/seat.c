@@ -382,6 +382,7 @@ void seat_obey(struct init *in, struct seat *s, const struct box_order *order, i
         add_seat(in, s, order->pid, take_fd(&fd));
         break;
     case BOX_WATCH:
+    case BOX_LIST:
     case BOX_DIE:
         break; /* everybody's */
     }
