@@ -505,7 +505,7 @@ const char *seat_done(struct host_box *box, const struct frame *head, json_t *an
     listen_only(box);
     s->cell += s->act == PLACE_CELL;
     (void)evtimer_del(box->on_watch);
-    (void)tell_init(box, BOX_REST, 0);
+    (void)tell_init(box, BOX_REST, s->shell.pid);
     patience(box, ROLL_S, 0);
     return NULL;
 }

@@ -31,6 +31,7 @@ enum {
     TREE_MAX = 4096,
     ROUNDS_MAX = 4000,
     ROUND_US = 500,
+    TICK_US = 10000, /* what the kernel counts processes' times in */
 };
 
 /* ---- copies ---- */
@@ -155,6 +156,40 @@ static struct box_usage usage_of(const struct init *in, const struct seat *s)
 
     return (struct box_usage){ .cpu_us = cpu_us > 0 ? cpu_us : 0,
                                .max_rss_kb = s->guest > 0 ? max_rss_kb(in, s->guest) : 0 };
+}
+
+/* What a shell has used, and those that it has waited for. */
+static int64_t shell_cpu_us(const struct init *in, pid_t pid)
+{
+    char path[WATCH_PATH], text[1024];
+    const char *at;
+    int64_t ticks = 0;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    if (fd_slurp_at(in->proc, path, text, sizeof(text) - 1) <= 0)
+        return 0;
+    at = strrchr(text, ')');
+    for (int field = 3; at && field <= 17; field++) { /* as proc(5) numbers them */
+        at = strchr(at + 1, ' ');
+        if (at && field >= 14)
+            ticks += strtoll(at, NULL, 10);
+    }
+    return ticks * TICK_US;
+}
+
+/* The number is the guest's word: whoever it is, it is below us or nothing is counted. */
+static void add_shell(const struct init *in, struct seat *s, pid_t pid, struct box_usage *usage)
+{
+    int64_t now_us = shell_cpu_us(in, pid), rss_kb = max_rss_kb(in, pid);
+
+    if (s->shell == pid && now_us > s->shell_before_us)
+        usage->cpu_us += now_us - s->shell_before_us;
+    else if (s->shell != pid)
+        usage->cpu_us += now_us;
+    s->shell = pid;
+    s->shell_before_us = now_us;
+    if (rss_kb > usage->max_rss_kb)
+        usage->max_rss_kb = rss_kb;
 }
 
 struct plan_watch seat_limits(const struct init *in)
@@ -312,6 +347,8 @@ static void rest(struct init *in, struct seat *s, const struct box_order *order)
     s->limits.cpu_ms = 0; /* a limit of cells */
     s->deadline_us = 0;
     s->cpu_before_us += event.usage.cpu_us;
+    if (order->pid > 1)
+        add_shell(in, s, order->pid, &event.usage);
     init_tell(s, &event);
 }
 
@@ -360,7 +397,6 @@ static void add_seat(struct init *in, const struct seat *from, pid_t pid, int ct
 
 enum {
     STOP_ROUNDS = 100,
-    TICK_US = 10000, /* what the kernel counts the beginnings of processes in */
 };
 
 struct process {

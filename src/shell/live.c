@@ -23,12 +23,13 @@
 enum {
     SAY_MAX = 2 << 20,
     STATUS_FD = 61, /* as the shell has it */
-    SPARE_FD = 62,  /* and the one after it */
     PATIENCE_MS = 300,
+    READ_MS = 5000, /* for a shell that begins to read what it is told first */
     STDIN_PIECE = 64 << 10,
 };
 
 #define COMMAND_FILE "command"
+#define STEP_FILE    "step"
 
 /* ---- telling the shell ---- */
 
@@ -63,6 +64,17 @@ static void flush(struct live *l)
     memmove(l->to_say.data, l->to_say.data + at, l->to_say.len);
 }
 
+/* False if it does not read for long. */
+static bool flush_waiting(struct live *l)
+{
+    struct pollfd p = { .fd = l->script, .events = POLLOUT };
+
+    if (poll(&p, 1, READ_MS) <= 0)
+        return false;
+    flush(l);
+    return true;
+}
+
 static void draw_number(struct live *l)
 {
     unsigned char random[REPORT_NUMBER / 2] = { 0 };
@@ -74,22 +86,31 @@ static void draw_number(struct live *l)
 
 /* ---- the directory ---- */
 
+static int write_file(const struct live *l, const char *name, const char *text, size_t len)
+{
+    char path[STREAM_PATH];
+    auto_close int fd = -1;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", l->dir, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return fd < 0 ? -errno : fd_write_all(fd, text, len);
+}
+
 /* Where the command is evaluated, so that it can return. A command may have removed it. */
-static int keep_file(const struct live *l, struct gb_err *err)
+static int keep_files(const struct live *l, struct gb_err *err)
 {
     static const char text[] = "eval \"$__gb_cmd\"\n";
     char path[STREAM_PATH];
     struct stat st;
-    auto_close int fd = -1;
+    int r;
 
     (void)snprintf(path, sizeof(path), "%s/" COMMAND_FILE, l->dir);
     if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)sizeof(text) - 1)
         return 0;
     (void)mkdir(l->dir, 0700);
-    (void)unlink(path);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
-    if (fd < 0 || fd_write_all(fd, text, sizeof(text) - 1) < 0)
-        return gb_fail(err, GB_E_SYSTEM, errno, "writing '%s'", path);
+    r = write_file(l, COMMAND_FILE, text, sizeof(text) - 1);
+    if (r < 0 || stream_make_spare(l->dir) < 0)
+        return gb_fail(err, GB_E_SYSTEM, r < 0 ? -r : errno, "writing '%s'", path);
     return 0;
 }
 
@@ -100,20 +121,19 @@ static int make_dir(struct live *l, struct gb_err *err)
     if (snprintf(l->dir, sizeof(l->dir), "%s/.glovebox-XXXXXX", tmp) >= (int)sizeof(l->dir) ||
         !mkdtemp(l->dir))
         return gb_fail(err, GB_E_SYSTEM, errno, "making a directory in '%.80s'", tmp);
-    return keep_file(l, err);
+    return keep_files(l, err);
 }
 
 /* ---- starting it ---- */
 
 struct ends {
-    int script[2], status[2], spare[2][2];
+    int script[2], status[2];
 };
 
 static bool make_ends(struct ends *e)
 {
-    *e = (struct ends){ { -1, -1 }, { -1, -1 }, { { -1, -1 }, { -1, -1 } } };
-    return pipe2(e->script, O_CLOEXEC) == 0 && pipe2(e->status, O_CLOEXEC) == 0 &&
-           pipe2(e->spare[0], O_CLOEXEC) == 0 && pipe2(e->spare[1], O_CLOEXEC) == 0;
+    *e = (struct ends){ { -1, -1 }, { -1, -1 } };
+    return pipe2(e->script, O_CLOEXEC) == 0 && pipe2(e->status, O_CLOEXEC) == 0;
 }
 
 static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
@@ -135,9 +155,6 @@ static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
         shell_ready_done(&ready);
         return r;
     }
-    /* order: the highest first, so that none is overwritten before it was copied. */
-    (void)posix_spawn_file_actions_adddup2(&actions, e->spare[1][1], SPARE_FD + 1);
-    (void)posix_spawn_file_actions_adddup2(&actions, e->spare[0][1], SPARE_FD);
     (void)posix_spawn_file_actions_adddup2(&actions, e->status[1], STATUS_FD);
     (void)posix_spawn_file_actions_adddup2(&actions, e->script[0], STDIN_FILENO);
     (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -192,9 +209,7 @@ static void drop_shell(struct live *l)
 {
     gb_closep(&l->script);
     gb_closep(&l->status);
-    gb_closep(&l->spare[0]);
-    gb_closep(&l->spare[1]);
-    l->script = l->status = l->spare[0] = l->spare[1] = -1;
+    l->script = l->status = -1;
     l->pid = 0;
 }
 
@@ -210,20 +225,14 @@ static int start(struct live *l, bool carry, struct gb_err *err)
     }
     gb_closep(&e.script[0]);
     gb_closep(&e.status[1]);
-    gb_closep(&e.spare[0][1]);
-    gb_closep(&e.spare[1][1]);
     l->script = e.script[1];
     l->status = e.status[0];
-    l->spare[0] = e.spare[0][0];
-    l->spare[1] = e.spare[1][0];
     if (r != 0) {
         drop_shell(l);
         return gb_fail(err, GB_E_SYSTEM, r, "starting %s", l->program);
     }
     (void)fcntl(l->script, F_SETFL, O_NONBLOCK);
     (void)fcntl(l->status, F_SETFL, O_NONBLOCK);
-    (void)fcntl(l->spare[0], F_SETFL, O_NONBLOCK);
-    (void)fcntl(l->spare[1], F_SETFL, O_NONBLOCK);
     if (introduce(l, carry, err) < 0)
         return -1;
     flush(l);
@@ -236,10 +245,9 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
 
     *l = (struct live){ .begun = json_incref(request),
                         .script = -1,
-                        .status = -1,
-                        .spare = { -1, -1 } };
+                        .status = -1 };
     gb_buf_init(&l->to_say, SAY_MAX);
-    gb_buf_init(&l->said, 2 * REPORT_MAX);
+    gb_buf_init(&l->said, 3 * REPORT_MAX);
     for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
         l->streams[i] = (struct stream){ .fds = { -1, -1 } };
     l->program = shell_find(json_object_get(request, "shell"),
@@ -338,19 +346,11 @@ static int say_streams(struct live *l, const char *in, struct gb_err *err)
     struct stream *s = free_stream(l);
     char text[3 * STREAM_PATH + 64], out[STREAM_PATH], errs[STREAM_PATH];
 
-    if (stream_open(s, l->dir, l->cell) < 0) {
-        *s = (struct stream){ .cell = l->cell,
-                              .fds = { l->spare[0], l->spare[1] },
-                              .is_spare = true };
-        (void)snprintf(text, sizeof(text), " 0<%s 1>&%d 2>&%d", in, SPARE_FD, SPARE_FD + 1);
-    } else {
-        stream_name(l->dir, l->cell, 0, out);
-        stream_name(l->dir, l->cell, 1, errs);
-        (void)snprintf(text, sizeof(text), " 0<%s 1>%s 2>%s", in, out, errs);
-    }
-    if (say(l, text, err) < 0)
-        return -1;
-    (void)snprintf(text, sizeof(text), " %d>&- %d>&- %d>&-; ", STATUS_FD, SPARE_FD, SPARE_FD + 1);
+    if (stream_open(s, l->dir, l->cell) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making pipes in '%s'", l->dir);
+    stream_name(l->dir, s->name, 0, out);
+    stream_name(l->dir, s->name, 1, errs);
+    (void)snprintf(text, sizeof(text), " 0<%s 1>%s 2>%s %d>&-; ", in, out, errs, STATUS_FD);
     return say(l, text, err);
 }
 
@@ -360,17 +360,18 @@ static int say_command(struct live *l, const json_t *request, int in, struct gb_
     const json_t *argv = json_object_get(request, "argv");
     char text[STREAM_PATH + 80], path[STREAM_PATH];
 
+    l->has_stdin = in >= 0;
     if (copy_stdin(l, in, path, err) < 0 || say_exports(l, json_object_get(request, "exports"), err) < 0)
         return -1;
     if (anchor && (say(l, "builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
                    say(l, " || :; ", err) < 0))
         return -1;
-    /* Under 'set -e' this would be the end of it. */
-    (void)snprintf(text, sizeof(text), "__gb_mark=%s; [[ $- == *e* ]] || __gb_rc %d; __gb_cmd=",
-                   l->number, l->last_status);
+    (void)snprintf(text, sizeof(text), "__gb_mark=%s; __gb_cmd=", l->number);
     if (say(l, text, err) < 0 || say_quoted(l, json_string_at(request, "code", ""), err) < 0)
         return -1;
-    (void)snprintf(text, sizeof(text), "; builtin . %s/" COMMAND_FILE, l->dir);
+    /* Its "$?" is that of the one before; under 'set -e' that would be the end of it. */
+    (void)snprintf(text, sizeof(text), "; [[ $- == *e* ]] || __gb_rc %d; builtin . %s/" COMMAND_FILE,
+                   l->last_status, l->dir);
     if (say(l, text, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(argv); i++)
@@ -388,16 +389,32 @@ static int say_end(struct live *l, struct gb_err *err)
     return say(l, text, err);
 }
 
+/* It reads its input byte by byte: what it is to do is better read from a file, unless there is no
+ * room for one. */
+static int say_shorter(struct live *l, struct gb_err *err)
+{
+    char text[STREAM_PATH];
+    int r = write_file(l, STEP_FILE, l->to_say.data, l->to_say.len);
+
+    if (r < 0)
+        return 0;
+    l->to_say.len = 0;
+    (void)snprintf(text, sizeof(text), "builtin . %s/" STEP_FILE "\n", l->dir);
+    return say(l, text, err);
+}
+
 static int begin(struct live *l, const json_t *request, int in, struct gb_err *err)
 {
-    size_t had = l->to_say.len;
-
     if (l->pid == 0 && start(l, false, err) < 0)
         return -1;
+    while (l->to_say.len > 0 && l->pid > 0)
+        if (!flush_waiting(l))
+            return gb_fail(err, GB_E_GONE, 0, "the shell does not read");
     draw_number(l);
-    if ((request && (keep_file(l, err) < 0 || say_command(l, request, in, err) < 0)) ||
-        say_end(l, err) < 0) {
-        l->to_say.len = had;
+    l->said.len = 0; /* what nobody was asked */
+    if ((request && (keep_files(l, err) < 0 || say_command(l, request, in, err) < 0)) ||
+        say_end(l, err) < 0 || (request && say_shorter(l, err) < 0)) {
+        l->to_say.len = 0;
         return -1;
     }
     l->is_running = true;
@@ -470,11 +487,13 @@ static void settle_streams(struct live *l)
     if (!s)
         return;
     stream_unlink(s, l->dir);
-    (void)snprintf(path, sizeof(path), "%s/i%llu", l->dir, (unsigned long long)l->cell);
-    (void)unlink(path);
+    if (l->has_stdin) {
+        (void)snprintf(path, sizeof(path), "%s/i%llu", l->dir, (unsigned long long)l->cell);
+        (void)unlink(path);
+    }
     for (int i = 0; i < 2; i++)
         stream_read(s, i, false, true);
-    if (s->is_spare || !stream_is_open(s))
+    if (!stream_is_open(s))
         stream_close(s);
 }
 

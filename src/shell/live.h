@@ -36,13 +36,13 @@ struct live {
     pid_t pid;     /* of the shell; 0: there is none */
     int script;    /* where it reads */
     int status;    /* where it reports */
-    int spare[2];  /* read ends, for when no pipe can be made */
     struct gb_buf to_say; /* what it was not told yet */
     struct gb_buf said;   /* what it reported, as far as it came */
     char number[REPORT_NUMBER + 1];
     uint64_t cell;
     int last_status;
     bool is_running;
+    bool has_stdin;
     bool is_new; /* since the last command: what an earlier shell held is lost */
     struct stream streams[LIVE_STREAMS_MAX];
     struct live_job jobs[LIVE_JOBS_MAX];

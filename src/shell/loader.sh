@@ -7,12 +7,13 @@ __gb_rc() { return "$1"; }
 # before its next step, until we are back at top level.
 __gb_unwind() {
     case ${FUNCNAME[1]-} in
-    '' | main | __gb_end) return 0 ;;
+    __gb_end) return 0 ;;
     esac
-    return 2
+    # Of what is sourced, the first file is ours.
+    ((${#FUNCNAME[@]} < 3)) || return 2
 }
 
-# The command is over: say so with its number, its status, the directory and the jobs.
+# The command is over: say so, with the jobs, its number, its status and the directory.
 __gb_end() {
     local number=$1 status=$2
     if [[ -n ${__gb_stopped-} ]]; then
@@ -23,10 +24,9 @@ __gb_end() {
     fi
     builtin unset -v __gb_stopped __gb_cmd
     {
-        builtin printf '%s %s\0%s\0' "$number" "$status" "$PWD"
         builtin jobs -l
-        builtin printf '\0'
-    } >&61 2>/dev/null
+        builtin printf '\0%s %s\0%s\0' "$number" "$status" "$PWD"
+    } >&61
 }
 
 # The shell ends, by 'exit', by an error under 'set -e' or the like: what it holds goes into a file,

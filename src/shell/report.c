@@ -82,42 +82,27 @@ size_t report_jobs(const char *text, size_t len, struct report_job *ret, size_t 
 
 /* ---- the whole ---- */
 
-/* Three strings, each ended by a NUL. */
-static bool split(const char *at, const char *end, const char *part[4])
-{
-    for (size_t i = 0; i < 3; i++) {
-        part[i] = at;
-        at = memchr(at, '\0', (size_t)(end - at));
-        if (!at)
-            return false;
-        at++;
-    }
-    part[3] = at;
-    return true;
-}
-
 bool report_read(const char *text, size_t len, const char *number, struct report *ret,
                  size_t *ret_used)
 {
-    const char *end = text + len, *part[4], *at = memmem(text, len, number, REPORT_NUMBER);
+    const char *end = text + len, *at = memmem(text, len, number, REPORT_NUMBER), *cwd, *after;
 
     *ret_used = 0;
-    if (!at) { /* the number may be on its way */
-        *ret_used = len < REPORT_NUMBER ? 0 : len - (REPORT_NUMBER - 1);
+    if (!at) { /* the number may be on its way, and the jobs are before it */
+        *ret_used = len >= REPORT_MAX ? len : 0;
         return false;
     }
-    *ret_used = (size_t)(at - text);
-    if (!split(at, end, part)) {
-        if (len - *ret_used >= REPORT_MAX)
-            *ret_used = len; /* no report is as long */
+    cwd = memchr(at, '\0', (size_t)(end - at));
+    after = cwd ? memchr(cwd + 1, '\0', (size_t)(end - cwd - 1)) : NULL;
+    if (!after) {
+        *ret_used = len >= 2 * REPORT_MAX ? len : 0; /* no report is as long */
         return false;
     }
-    *ret_used = (size_t)(part[3] - text);
-    if (part[0][REPORT_NUMBER] != ' ' ||
-        !take_number(part[0] + REPORT_NUMBER + 1, part[1] - 1, &ret->status) || ret->status > 255)
+    *ret_used = (size_t)(after + 1 - text);
+    if (at[REPORT_NUMBER] != ' ' || !take_number(at + REPORT_NUMBER + 1, cwd, &ret->status) ||
+        ret->status > 255)
         return false;
-    (void)snprintf(ret->cwd, sizeof(ret->cwd), "%s", part[1]);
-    ret->n_jobs = report_jobs(part[2], (size_t)(part[3] - part[2] - 1), ret->jobs,
-                              ARRAY_LEN(ret->jobs));
+    (void)snprintf(ret->cwd, sizeof(ret->cwd), "%s", cwd + 1);
+    ret->n_jobs = report_jobs(text, (size_t)(at - text), ret->jobs, ARRAY_LEN(ret->jobs));
     return true;
 }

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * What the shell in a box says at the end of a command: "NUMBER STATUS", the directory, and what its
- * 'jobs -l' prints, each ended by a NUL. Any program in the box may write on that pipe, too: what does
- * not begin with the number of the command that runs, a random one, is skipped.
+ * What the shell in a box says at the end of a command: what its 'jobs -l' prints, "NUMBER STATUS" and
+ * the directory, each ended by a NUL. Any program in the box may write on that pipe, too: what it
+ * says is believed as far as the number of the command that runs is there, a random one.
  */
 #include <stdbool.h>
 #include <stddef.h>

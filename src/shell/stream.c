@@ -16,21 +16,40 @@ enum {
     PIECE = 64 << 10
 };
 
-void stream_name(const char *dir, uint64_t cell, int which, char path[STREAM_PATH])
+void stream_name(const char *dir, uint64_t name, int which, char path[STREAM_PATH])
 {
     (void)snprintf(path, STREAM_PATH, "%s/%c%llu", dir, which == 0 ? 'o' : 'e',
-                   (unsigned long long)cell);
+                   (unsigned long long)name);
+}
+
+static int make_both(const char *dir, uint64_t name)
+{
+    char path[STREAM_PATH];
+
+    for (int i = 0; i < 2; i++) {
+        stream_name(dir, name, i, path);
+        if (mkfifo(path, 0600) < 0 && errno != EEXIST)
+            return -1;
+    }
+    return 0;
+}
+
+int stream_make_spare(const char *dir)
+{
+    return make_both(dir, 0);
 }
 
 int stream_open(struct stream *s, const char *dir, uint64_t cell)
 {
     char path[STREAM_PATH];
 
-    *s = (struct stream){ .cell = cell, .fds = { -1, -1 } };
+    *s = (struct stream){ .cell = cell, .name = cell, .fds = { -1, -1 } };
+    if (make_both(dir, cell) < 0) {
+        stream_unlink(s, dir);
+        s->name = 0;
+    }
     for (int i = 0; i < 2; i++) {
-        stream_name(dir, cell, i, path);
-        if (mkfifo(path, 0600) < 0)
-            break;
+        stream_name(dir, s->name, i, path);
         s->fds[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     }
     if (s->fds[0] >= 0 && s->fds[1] >= 0)
@@ -44,8 +63,8 @@ void stream_unlink(const struct stream *s, const char *dir)
 {
     char path[STREAM_PATH];
 
-    for (int i = 0; i < 2 && !s->is_spare; i++) {
-        stream_name(dir, s->cell, i, path);
+    for (int i = 0; i < 2 && s->name != 0; i++) {
+        stream_name(dir, s->name, i, path);
         (void)unlink(path);
     }
 }
@@ -79,10 +98,8 @@ static bool read_piece(struct stream *s, int which, bool is_late)
     if (n < 0)
         return errno == EINTR;
     if (n == 0) {
-        if (!s->is_spare) {
-            (void)close(s->fds[which]);
-            s->fds[which] = -1;
-        }
+        (void)close(s->fds[which]);
+        s->fds[which] = -1;
         return false;
     }
     if (is_late)
@@ -117,7 +134,7 @@ bool stream_is_open(const struct stream *s)
 
 void stream_close(struct stream *s)
 {
-    for (int i = 0; i < 2 && !s->is_spare; i++)
+    for (int i = 0; i < 2; i++)
         gb_closep(&s->fds[i]);
     free(s->late);
     *s = (struct stream){ .fds = { -1, -1 } };

@@ -17,15 +17,18 @@ enum {
 struct stream {
     uint64_t cell; /* the command's number; 0: not in use */
     int fds[2];    /* of its output and its errors; -1: every writer is gone */
-    bool is_spare; /* the pipes that the shell has had from the beginning */
+    uint64_t name; /* of the pipes: the command's number, or 0: those that are always there */
     char *late;    /* what came after the command */
     size_t n_late;
     uint64_t dropped; /* and is not kept any more, before that */
 };
 
-void stream_name(const char *dir, uint64_t cell, int which, char path[STREAM_PATH]);
+void stream_name(const char *dir, uint64_t name, int which, char path[STREAM_PATH]);
 
-/* Make both. Returns 0, or -1: the file system is full, say. */
+/* Make those that are there for when no others can be made: the file system is full, say. */
+int stream_make_spare(const char *dir);
+
+/* Make both, or take those. Returns 0, or -1. */
 int stream_open(struct stream *s, const char *dir, uint64_t cell);
 
 /* The shell has opened them, or never will. */
