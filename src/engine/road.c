@@ -347,7 +347,8 @@ static void reject_unreadable(struct gb_job *job)
     char text[120];
 
     if (r->is_binary) {
-        result_rejected(job, "syntax", "this is a binary file and not source",
+        result_rejected(job, "syntax", r->is_shell ? "this is a binary file and no command"
+                                    : "this is a binary file and not Python source",
                         "name the file with the source, not what was made of it");
     } else if (r->is_nul) {
         result_rejected_at(job, "syntax", "the code has a NUL byte in it", r->bad_line,
