@@ -31,7 +31,7 @@ struct args {
     const char *completion;
     const char *expect; /* a hash */
     const char *probe_names;
-    int jobs;           /* 0: not given */
+    int jobs; /* 0: not given */
     bool want_help;
     bool want_version;
     bool want_man;

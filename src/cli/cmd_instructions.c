@@ -36,18 +36,19 @@ static int instructions_main(const struct args *args)
     return text_finish(&t, CLI_OK);
 }
 
-static const struct option_group *const groups[] = { &tool_options,    &limit_options, &shell_options, &command_rule_options,
-                                                     &policy_options,  &consent_options,
-                                                     &box_options,     &config_options,
-                                                     &general_options, NULL };
+static const struct option_group *const groups[] = {
+    &tool_options,    &limit_options, &shell_options,  &command_rule_options, &policy_options,
+    &consent_options, &box_options,   &config_options, &general_options,      NULL
+};
 
 const struct command cmd_instructions = {
     .name = "instructions",
     .operands = "[OPTIONS]",
     .summary = "the text that tells a model how to write programs and commands for this",
-    .description = "Prints what a model should know to use 'run' and 'shell' as the options and the "
-                   "configuration have it: the tools with their signatures, the files, the limits, "
-                   "and what is not possible. Runs nothing.",
+    .description =
+        "Prints what a model should know to use 'run' and 'shell' as the options and the "
+        "configuration have it: the tools with their signatures, the files, the limits, "
+        "and what is not possible. Runs nothing.",
     .groups = groups,
     .run = instructions_main,
 };

@@ -35,8 +35,8 @@ static const char *resolve(const char *wish, const char *on_host, const char *co
     if (!json || words)
         program = shell_find(words, "/usr/local/bin:/usr/bin", look, &err);
     if (program)
-        argv = shell_argv(&(struct shell_call){
-            .program = program, .words = words, .command = command });
+        argv = shell_argv(
+            &(struct shell_call){ .program = program, .words = words, .command = command });
     text[0] = '\0';
     for (size_t i = 0; i < json_array_size(argv); i++) {
         (void)strcat(text, i ? "|" : "");
@@ -52,8 +52,8 @@ static const char *resolve(const char *wish, const char *on_host, const char *co
 }
 
 #define ALL "/bin/bash /bin/sh /usr/bin/bash /usr/bin/sh /usr/bin/pwsh /usr/bin/zsh /usr/bin/dash"
-#define PWSH_BEFORE                                                             \
-    "[Console]::OutputEncoding = [Console]::InputEncoding = $OutputEncoding = " \
+#define PWSH_BEFORE                                                              \
+    "[Console]::OutputEncoding = [Console]::InputEncoding = $OutputEncoding = "  \
     "[System.Text.UTF8Encoding]::new($false); $ErrorActionPreference = 'Stop'; " \
     "$ProgressPreference = 'SilentlyContinue'\n"
 #define PWSH_AFTER "\nif ($null -ne $LASTEXITCODE) { exit $LASTEXITCODE }"
