@@ -39,8 +39,10 @@ static const char *resolve(const char *wish, const char *on_host, const char *co
             &(struct shell_call){ .program = program, .words = words, .command = command });
     text[0] = '\0';
     for (size_t i = 0; i < json_array_size(argv); i++) {
-        (void)strcat(text, i ? "|" : "");
-        (void)strcat(text, json_string_value(json_array_get(argv, i)));
+        size_t n = strlen(text);
+
+        (void)snprintf(text + n, sizeof(text) - n, "%s%s", i ? "|" : "",
+                       json_string_value(json_array_get(argv, i)));
     }
     if (!program)
         (void)snprintf(text, sizeof(text), "! %s", err.msg);
