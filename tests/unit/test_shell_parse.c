@@ -122,7 +122,9 @@ static const struct {
     { "until a; do b; done", "a b" },
     { "for i in 1 $(a); do b; done", "i= a b" },
     { "for i; do a; done", "i= a" },
-    { "for i\nin 1 2\ndo a\ndone", "i= a" },
+    { "for i\n"
+      "in 1 2\ndo a\ndone",
+      "i= a" },
     { "select i in 1; do a; done", "i= a" },
     { "case $(a) in b) c;; (d|e) f;; *) g; esac", "a c f g" },
     { "case x in\na)\nb\n;;\nesac", "b" },
@@ -144,7 +146,9 @@ static const struct {
     { "cat <<\\E\n$(a)\nE", "cat" },
     { "cat <<\"E\"\n$(a)\nE", "cat" },
     { "cat <<E\n\\$(a)\nE", "cat" },
-    { "cat <<-E\n\tx\n\tE\nb", "cat b" },
+    { "cat <<-E\n\tx\n\t"
+      "E\nb",
+      "cat b" },
     { "cat <<A <<B\n$(a)\nA\n$(b)\nB\nc", "cat a b c" },
     { "cat <<E | a\nx\nE", "cat a" },
     { "x=$(cat <<E\n$(a)\nE\n)", "cat a x=" },
