@@ -19,9 +19,9 @@ enum shell_confine {
 
 /* What an operator configures, and what a request may say: both read by the same names. */
 struct shell_settings {
-    json_t *words;      /* which shell, or NULL */
-    json_t *unset;      /* names of variables, or NULL */
-    char *workdir;      /* or NULL */
+    json_t *words; /* which shell, or NULL */
+    json_t *unset; /* names of variables, or NULL */
+    char *workdir; /* or NULL */
     bool clean_env, raw;
     enum shell_confine confine;
     struct shell_rules rules;
