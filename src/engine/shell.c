@@ -77,9 +77,10 @@ static int say_raw(struct shell_settings *s, const char *key, json_t *value, str
 
 static int say_confine(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
 {
-    bool is_confined = false;
+    const char *word = json_string_value(value); /* as the command line has it */
+    bool is_confined = word && strcmp(word, "yes") == 0;
 
-    if (say_bool(&is_confined, key, value, err) < 0)
+    if (!(word && (is_confined || strcmp(word, "no") == 0)) && say_bool(&is_confined, key, value, err) < 0)
         return -1;
     s->confine = is_confined ? CONFINE_YES : CONFINE_NO;
     return 0;
