@@ -81,7 +81,7 @@ static int shell_main(const struct args *args)
         return probe(args);
     if (args->code || args->want_explain)
         return run_once(args);
-    if (args->stdin_path || args->files) {
+    if (args->stdin_path || json_array_size(args->files) > 0) {
         gb_err_set(&err, GB_E_INVALID, 0, "--stdin and --file go with --command");
         return cli_refuse(args->command, &err);
     }
