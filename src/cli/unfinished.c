@@ -12,7 +12,7 @@ enum {
 
 struct scan {
     const char *at, *end;
-    char nest[NEST_MAX]; /* what is open: one of " ` ( { */
+    char nest[NEST_MAX]; /* what is open: " ` ( and, with a $ before it, { or s for a bracket */
     size_t depth;
     int blocks;          /* of if, for, case and the like */
     bool begins;         /* a command: words that open and close mean something here */
@@ -154,7 +154,7 @@ static void in_double_quotes(struct scan *s)
     if (*s->at == '"') {
         pop(s);
     } else if (has(s, "$(") || has(s, "${")) {
-        push(s, s->at[1]);
+        push(s, s->at[1] == '(' ? 's' : '{');
         s->begins = s->at[1] == '(';
         s->at++;
     } else if (*s->at == '`') {
@@ -191,11 +191,10 @@ static void take_bracket(struct scan *s)
     if (c == '(') {
         push(s, '(');
         s->begins = true;
-    } else if (top(s) == '(') { /* elsewhere it ends the pattern of a case */
-        pop(s);
-        s->begins = false;
-    } else {
-        s->begins = true;
+    } else { /* behind what a function has, a word may open its body; or it ends a case's pattern */
+        s->begins = top(s) != 's';
+        if (top(s) == '(' || top(s) == 's')
+            pop(s);
     }
 }
 
@@ -230,9 +229,9 @@ static bool take_quote(struct scan *s)
         s->at++;
         break;
     case '$':
+        s->begins = has(s, "$(");
         if (has(s, "$(") || has(s, "${"))
-            push(s, *++s->at);
-        s->begins = *s->at == '(';
+            push(s, *++s->at == '(' ? 's' : '{');
         s->at++;
         return true;
     default:
@@ -259,7 +258,7 @@ static void step(struct scan *s)
         s->wants_more = false;
     if (take_quote(s))
         return;
-    if (is_blank) {
+    if (is_blank || top(s) == '{') {
         s->at++;
     } else if (*s->at == '#' && (s->begins || s->at[-1] == ' ' || s->at[-1] == '\t')) {
         const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
