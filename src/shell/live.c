@@ -99,7 +99,7 @@ static int write_file(const struct live *l, const char *name, const char *text, 
 /* Where the command is evaluated, so that it can return. A command may have removed it. */
 static int keep_files(const struct live *l, struct gb_err *err)
 {
-    static const char text[] = "eval \"$__gb_cmd\"\n";
+    static const char text[] = "\\builtin eval \"$__gb_cmd\"\n";
     char path[STREAM_PATH];
     struct stat st;
     int r;
@@ -199,7 +199,7 @@ static int introduce(struct live *l, bool carry, struct gb_err *err)
     if (!carry)
         return say(l, "\n", err);
     (void)snprintf(path, sizeof(path), "%s/state", l->dir);
-    return say(l, "; builtin . ", err) < 0 || say_quoted(l, path, err) < 0 ||
+    return say(l, "; \\builtin . ", err) < 0 || say_quoted(l, path, err) < 0 ||
                    say(l, " 2>/dev/null\n", err) < 0
                ? -1
                : 0;
@@ -282,12 +282,12 @@ static int say_exports(struct live *l, const json_t *exports, struct gb_err *err
         if (!is_name)
             return gb_fail(err, GB_E_INVALID, 0, "env: '%.60s' is no name that a shell has", name);
         if (json_is_string(value))
-            r = say(l, "builtin export ", err) < 0 || say(l, name, err) < 0 ||
+            r = say(l, "\\builtin export ", err) < 0 || say(l, name, err) < 0 ||
                         say(l, "=", err) < 0 || say_quoted(l, json_string_value(value), err) < 0
                     ? -1
                     : say(l, "; ", err);
         else
-            r = say(l, "builtin unset -v ", err) < 0 || say(l, name, err) < 0 ? -1
+            r = say(l, "\\builtin unset -v ", err) < 0 || say(l, name, err) < 0 ? -1
                                                                               : say(l, "; ", err);
         if (r < 0)
             return -1;
@@ -363,14 +363,14 @@ static int say_command(struct live *l, const json_t *request, int in, struct gb_
     l->has_stdin = in >= 0;
     if (copy_stdin(l, in, path, err) < 0 || say_exports(l, json_object_get(request, "exports"), err) < 0)
         return -1;
-    if (anchor && (say(l, "builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
+    if (anchor && (say(l, "\\builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
                    say(l, " || :; ", err) < 0))
         return -1;
     (void)snprintf(text, sizeof(text), "__gb_mark=%s; __gb_cmd=", l->number);
     if (say(l, text, err) < 0 || say_quoted(l, json_string_at(request, "code", ""), err) < 0)
         return -1;
     /* Its "$?" is that of the one before; under 'set -e' that would be the end of it. */
-    (void)snprintf(text, sizeof(text), "; [[ $- == *e* ]] || __gb_rc %d; builtin . %s/" COMMAND_FILE,
+    (void)snprintf(text, sizeof(text), "; [[ $- == *e* ]] || __gb_rc %d; \\builtin . %s/" COMMAND_FILE,
                    l->last_status, l->dir);
     if (say(l, text, err) < 0)
         return -1;
@@ -399,7 +399,7 @@ static int say_shorter(struct live *l, struct gb_err *err)
     if (r < 0)
         return 0;
     l->to_say.len = 0;
-    (void)snprintf(text, sizeof(text), "builtin . %s/" STEP_FILE "\n", l->dir);
+    (void)snprintf(text, sizeof(text), "\\builtin . %s/" STEP_FILE "\n", l->dir);
     return say(l, text, err);
 }
 
