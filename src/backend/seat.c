@@ -490,6 +490,16 @@ void seat_reset(struct host_box *box)
 
 /* ---- what it says ---- */
 
+static void on_rested(struct host_box *box, const struct box_event *event);
+
+/* A command of a shell that was over before anybody watched it has used less than the kernel counts
+ * in: nothing is to be asked for. What it left behind is watched since the first command. */
+static bool is_short(const struct host_box *box)
+{
+    return box->seat->shell.is_one && box->seat->shell.has_rested &&
+           evtimer_pending(box->on_watch, NULL);
+}
+
 const char *seat_done(struct host_box *box, const struct frame *head, json_t *answer)
 {
     struct box_seat *s = box->seat;
@@ -504,7 +514,14 @@ const char *seat_done(struct host_box *box, const struct frame *head, json_t *an
     s->phase = ENDING;
     listen_only(box);
     s->cell += s->act == PLACE_CELL;
+    if (is_short(box)) {
+        struct box_event none = { .kind = BOX_RESTED, .usage.max_rss_kb = box->usage.max_rss_kb };
+        (void)evtimer_del(box->on_watch);
+        on_rested(box, &none);
+        return NULL;
+    }
     (void)evtimer_del(box->on_watch);
+    s->shell.has_rested = true;
     (void)tell_init(box, BOX_REST, s->shell.pid);
     patience(box, ROLL_S, 0);
     return NULL;

@@ -17,6 +17,7 @@ struct seat_shell {
     pid_t pid;   /* what the guest says of it, as all that follows */
     pid_t jobs[BOX_SPARE_MAX];
     uint32_t n_jobs;
+    bool has_rested;  /* init watches it */
     int64_t began_us; /* its command */
     unsigned steps;   /* taken towards ending that; 0: none */
     bool is_killed;   /* its end is not its own */

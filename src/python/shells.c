@@ -25,7 +25,8 @@
 #include "shell/live.h"
 
 enum {
-    READ_USUAL = 64 << 10
+    READ_USUAL = 64 << 10,
+    FRESH_MS = 1,
 };
 
 struct shells {
@@ -222,7 +223,11 @@ static void turn(struct shells *s)
     size_t n = live_poll(&s->live, fds + 2);
     char bytes[64];
 
-    if (poll(fds, n + 2, -1) < 0)
+    int ready = poll(fds, n + 2, s->live.is_fresh ? FRESH_MS : -1);
+
+    if (ready == 0)
+        s->live.is_fresh = false;
+    if (ready <= 0)
         return;
     live_turn(&s->live, fds + 2, n);
     if (fds[1].revents != 0) {

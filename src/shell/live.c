@@ -194,7 +194,8 @@ static int introduce(struct live *l, bool carry, struct gb_err *err)
     l->to_say.len = 0;
     l->said.len = 0;
     if (say(l, loader_text, err) < 0 || say(l, "__gb_dir=", err) < 0 ||
-        say_quoted(l, l->dir, err) < 0)
+        say_quoted(l, l->dir, err) < 0 ||
+        say(l, "; __gb_step=$__gb_dir/" STEP_FILE, err) < 0)
         return -1;
     if (!carry)
         return say(l, "\n", err);
@@ -393,14 +394,12 @@ static int say_end(struct live *l, struct gb_err *err)
  * room for one. */
 static int say_shorter(struct live *l, struct gb_err *err)
 {
-    char text[STREAM_PATH];
     int r = write_file(l, STEP_FILE, l->to_say.data, l->to_say.len);
 
     if (r < 0)
         return 0;
     l->to_say.len = 0;
-    (void)snprintf(text, sizeof(text), "\\builtin . %s/" STEP_FILE "\n", l->dir);
-    return say(l, text, err);
+    return say(l, "\\. \"$__gb_step\"\n", err);
 }
 
 static int begin(struct live *l, const json_t *request, int in, struct gb_err *err)
@@ -417,7 +416,7 @@ static int begin(struct live *l, const json_t *request, int in, struct gb_err *e
         l->to_say.len = 0;
         return -1;
     }
-    l->is_running = true;
+    l->is_running = l->is_fresh = true;
     flush(l);
     return 0;
 }
@@ -500,7 +499,7 @@ static void settle_streams(struct live *l)
 static void over(struct live *l, int status)
 {
     settle_streams(l);
-    l->is_running = false;
+    l->is_running = l->is_fresh = false;
     l->last_status = status;
 }
 
@@ -575,7 +574,8 @@ size_t live_poll(const struct live *l, struct pollfd *ret)
         ret[n++] = (struct pollfd){ .fd = l->script, .events = POLLOUT };
     for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
         for (int which = 0; which < 2; which++)
-            if (l->streams[i].cell > 0 && l->streams[i].fds[which] >= 0)
+            if (l->streams[i].cell > 0 && l->streams[i].fds[which] >= 0 &&
+                !(l->is_fresh && l->streams[i].cell == l->cell))
                 ret[n++] = (struct pollfd){ .fd = l->streams[i].fds[which], .events = POLLIN };
     return n;
 }

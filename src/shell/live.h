@@ -43,6 +43,7 @@ struct live {
     int last_status;
     bool is_running;
     bool has_stdin;
+    bool is_fresh; /* a command has just begun: most are over before it is worth looking at its pipes */
     bool is_new; /* since the last command: what an earlier shell held is lost */
     struct stream streams[LIVE_STREAMS_MAX];
     struct live_job jobs[LIVE_JOBS_MAX];
