@@ -12,7 +12,8 @@ enum {
 
 struct scan {
     const char *at, *end;
-    char nest[NEST_MAX]; /* what is open: " ` ( and, with a $ before it, { or s for a bracket */
+    char nest[NEST_MAX]; /* what is open: " ` ( and, with a $ before it, { or s for a bracket;
+                            m: one of arithmetic */
     size_t depth;
     int blocks;          /* of if, for, case and the like */
     bool begins;         /* a command: words that open and close mean something here */
@@ -205,6 +206,15 @@ static void take_newline(struct scan *s)
     skip_documents(s);
 }
 
+/* Two brackets: what is in them is no command. */
+static void take_arithmetic(struct scan *s)
+{
+    push(s, 'm');
+    push(s, 'm');
+    s->at += 2;
+    s->begins = false;
+}
+
 /* In a command: quotes, and what opens something. */
 static bool take_quote(struct scan *s)
 {
@@ -230,6 +240,11 @@ static bool take_quote(struct scan *s)
         break;
     case '$':
         s->begins = has(s, "$(");
+        if (has(s, "$((")) {
+            s->at++;
+            take_arithmetic(s);
+            return true;
+        }
         if (has(s, "$(") || has(s, "${"))
             push(s, *++s->at == '(' ? 's' : '{');
         s->at++;
@@ -258,7 +273,15 @@ static void step(struct scan *s)
         s->wants_more = false;
     if (take_quote(s))
         return;
-    if (is_blank || top(s) == '{') {
+    if (top(s) == 'm') {
+        if (*s->at == '(')
+            push(s, 'm');
+        else if (*s->at == ')')
+            pop(s);
+        s->at++;
+    } else if (s->begins && has(s, "((")) {
+        take_arithmetic(s);
+    } else if (is_blank || top(s) == '{') {
         s->at++;
     } else if (*s->at == '#' && (s->begins || s->at[-1] == ' ' || s->at[-1] == '\t')) {
         const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
