@@ -508,7 +508,9 @@ const char *seat_done(struct host_box *box, const struct frame *head, json_t *an
         return "an answer to what it was not asked";
     box->answer = json_incref(answer);
     seat_shell_note(&s->shell, answer);
-    s->is_failed = s->shell.is_one && seat_shell_failed(answer, &s->err);
+    /* Of a command that is the guest's word like any other: it may have run. */
+    s->is_failed =
+        s->shell.is_one && s->act != PLACE_CELL && seat_shell_failed(answer, &s->err);
     if (s->phase == ROLLING)
         return NULL; /* it had ended when it was ended */
     s->phase = ENDING;

@@ -15,7 +15,7 @@ bool seat_shell_is(const json_t *program)
 
 json_t *seat_shell_begin(const json_t *program)
 {
-    static const char *const keys[] = { "kind", "env", "shell", "workdir" };
+    static const char *const keys[] = { "kind", "env", "shell", "workdir", "pty" };
     json_t *begin = json_pack("{s:{s:s}}", "session", "op", "begin");
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -48,11 +48,14 @@ void seat_shell_note(struct seat_shell *s, const json_t *said)
 bool seat_shell_failed(const json_t *said, struct gb_err *err)
 {
     const json_t *failed = json_object_get(said, "failed");
+    json_int_t code;
 
     if (!json_is_object(failed))
         return false;
-    gb_err_set(err, (enum gb_code)json_integer_value(json_object_get(failed, "code")), 0, "%s",
-               json_string_at(failed, "message", ""));
+    code = json_integer_value(json_object_get(failed, "code"));
+    gb_err_set(err, code == GB_E_INVALID || code == GB_E_GONE || code == GB_E_LIMIT ? (enum gb_code)code
+                                                                                  : GB_E_SYSTEM,
+               0, "%s", json_string_at(failed, "message", ""));
     gb_err_hint(err, "%s", json_string_at(failed, "hint", ""));
     return true;
 }

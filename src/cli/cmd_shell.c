@@ -121,6 +121,8 @@ static const struct option_spec shell[] = {
       "in a session: each command begins in the directory of --workdir, and not where the one before "
       "it went",
       "yes" },
+    { 0, "pty", OPT_KEY_FLAG, CONFIG, NULL,
+      "in a session: commands have a terminal; one that waits for input is told of", NULL },
     { 0, "clean-env", OPT_KEY_FLAG, CONFIG, NULL,
       "no variables but PATH, HOME, TMPDIR and those of --env", NULL },
     { 0, "unset-env", OPT_KEY_LIST, CONFIG, "NAME[,NAME]", "leave this variable out; repeatable",

@@ -38,6 +38,7 @@ struct prompt {
     char cwd[CWD_SHOWN];
     json_int_t cell; /* of the last command */
     bool want_json, is_terminal, is_over;
+    bool is_asked; /* by what runs in its terminal: the next line is for that */
     int status;
 };
 
@@ -81,6 +82,7 @@ static void note(struct prompt *p, const json_t *result)
     const char *cwd = json_string_at(session, "cwd", p->cwd);
     size_t len = strlen(cwd);
 
+    p->is_asked = json_is_true(json_object_get(json_object_get(result, "pty"), "running"));
     p->cell = json_integer_value(json_object_get(session, "cell"));
     if (cwd != p->cwd)
         (void)snprintf(p->cwd, sizeof(p->cwd), "%s", len < CWD_SHOWN ? cwd : "...");
@@ -294,9 +296,25 @@ static void flush(struct prompt *p)
     p->text.len = 0;
 }
 
+static void type_line(struct prompt *p, const char *line)
+{
+    json_auto_t *request = json_pack("{s:s, s:s, s:s, s:o}", "kind", "session", "session", SESSION,
+                                     "op", "type", "text", json_sprintf("%s\n", line));
+    json_auto_t *result = serve(p, request);
+    const json_t *code = json_object_get(json_object_get(result, "pty"), "exit_code");
+
+    if (json_is_integer(code))
+        p->status = (int)json_integer_value(code);
+}
+
 static void take_line(struct prompt *p, const char *line)
 {
     struct gb_err err;
+
+    if (p->is_asked) {
+        type_line(p, line);
+        return;
+    }
 
     if (p->text.len == 0 && obey(p, line))
         return;
@@ -319,7 +337,7 @@ static void loop(struct prompt *p)
     while (!p->is_over) {
         converse_interrupts = 0;
         (void)snprintf(ask, sizeof(ask), "%s$ ", p->cwd);
-        switch (p->ops->line(p->edit, p->text.len > 0 ? "> " : ask, &line)) {
+        switch (p->ops->line(p->edit, p->is_asked ? "" : p->text.len > 0 ? "> " : ask, &line)) {
         case EDIT_LINE:
             take_line(p, line);
             break;

@@ -63,7 +63,10 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
                                          [SESSION_WRITE_FILE] = "write_file",
                                          [SESSION_JOBS] = "jobs",
                                          [SESSION_JOB_READ] = "job_read",
-                                         [SESSION_JOB_KILL] = "job_kill" };
+                                         [SESSION_JOB_KILL] = "job_kill",
+                                         [SESSION_TYPE] = "type",
+                                         [SESSION_SCREEN] = "screen",
+                                         [SESSION_RESIZE] = "resize" };
     const char *name = json_string_value(value);
 
     for (size_t i = SESSION_INSPECT; name && i < ARRAY_LEN(names); i++) {
@@ -74,7 +77,8 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
     }
     return gb_fail(err, GB_E_INVALID, 0,
                    "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close', 'list', "
-                   "'list_files', 'read_file', 'write_file', 'jobs', 'job_read' or 'job_kill'",
+                   "'list_files', 'read_file', 'write_file', 'jobs', 'job_read', "
+                   "'job_kill', 'type', 'screen' or 'resize'",
                    key);
 }
 
@@ -111,6 +115,32 @@ static int take_job(struct request *r, const char *key, json_t *value, struct gb
     if (!json_is_integer(value) || pid < 2 || pid > INT32_MAX)
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be the pid of a job", key);
     r->job = (pid_t)pid;
+    return 0;
+}
+
+static const char *const typed_keys[] = { "text", "keys", "rows", "columns" };
+
+static int take_typed(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    size_t i = 0;
+    bool ok;
+
+    while (strcmp(typed_keys[i], key) != 0)
+        i++;
+    if (i == 0)
+        ok = json_is_string(value) && json_string_length(value) <= TYPED_MAX;
+    else if (i == 1)
+        ok = json_is_array(value) && json_array_size(value) <= 256;
+    else
+        ok = json_is_integer(value) && json_integer_value(value) >= 1 &&
+             json_integer_value(value) <= 400;
+    if (!ok)
+        return gb_fail(err, GB_E_INVALID, 0,
+                       i == 0   ? "%s: must be a string of at most 4096 bytes"
+                       : i == 1 ? "%s: must be a list of at most 256 names of keys"
+                                : "%s: must be a number from 1 to 400",
+                       key);
+    r->typed[i] = value;
     return 0;
 }
 
@@ -350,6 +380,10 @@ static const struct {
     { "op", take_op },
     { "cell", take_cell },
     { "job", take_job },
+    { "text", take_typed },
+    { "keys", take_typed },
+    { "rows", take_typed },
+    { "columns", take_typed },
     { "into", take_session },
     { "path", take_path },
     { "offset", take_part },
@@ -474,6 +508,10 @@ static int check_session(const struct request *r, struct gb_err *err)
         return gb_fail(err, GB_E_INVALID, 0,
                        r->job > 0 ? "job: only with op 'job_read' or 'job_kill'"
                                   : "the request names no 'job'");
+    if (r->op != SESSION_TYPE && (r->typed[0] || r->typed[1]))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: only with op 'type'", r->typed[0] ? "text" : "keys");
+    if ((r->op == SESSION_RESIZE) != (r->typed[2] && r->typed[3]))
+        return gb_fail(err, GB_E_INVALID, 0, "op 'resize' takes 'rows' and 'columns', and no other does");
     if (r->cell && r->op != SESSION_REWIND)
         return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
     return check_session_files(r, err);

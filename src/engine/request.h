@@ -8,7 +8,8 @@
 enum {
     CODE_MAX = 1 << 20,
     COMMAND_MAX = (128 << 10) - 1, /* what the kernel takes as one argument */
-    STDIN_MAX = 64 << 20
+    STDIN_MAX = 64 << 20,
+    TYPED_MAX = 4096 /* what a terminal takes before somebody reads it */
 };
 
 /* What a request of the kind "session" asks for. */
@@ -25,7 +26,10 @@ enum session_op {
     SESSION_WRITE_FILE, /* those of a shell: */
     SESSION_JOBS,
     SESSION_JOB_READ,
-    SESSION_JOB_KILL
+    SESSION_JOB_KILL,
+    SESSION_TYPE,
+    SESSION_SCREEN,
+    SESSION_RESIZE
 };
 
 struct request {
@@ -40,6 +44,7 @@ struct request {
     const json_t *cell;  /* borrowed, or NULL: the one before the last */
     const char *into;    /* borrowed, or NULL: the name of a fork */
     const char *path;    /* borrowed, or NULL: of a file in its workspace, and which part of it: */
+    const json_t *typed[4]; /* borrowed, or NULL: text, keys, rows, columns */
     pid_t job;           /* or 0: one that a shell left in the background */
     json_int_t offset, length; /* 0: from its beginning, as much as is usual */
     struct settings settings;

@@ -222,6 +222,12 @@ static void collect_answer(struct gb_job *job, const struct run_outcome *o)
                      json_integer_value(json_object_get(answer, "risk")));
         return;
     }
+    if (job->request.is_shell && json_is_object(json_object_get(answer, "failed"))) {
+        set_status(job, "error", EXIT_FAILED);
+        set(job, "error",
+            plain_error("shell", json_string_at(json_object_get(answer, "failed"), "message", "")));
+        return;
+    }
     if (json_is_true(json_object_get(answer, "has_value"))) {
         json_t *value = json_object_get(answer, "value");
         set(job, "has_value", json_true());

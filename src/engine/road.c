@@ -534,8 +534,7 @@ static void serve(struct gb_job *job)
     enum session_op op = job->request.op;
 
     if (op == SESSION_INSPECT || op == SESSION_REWIND || op == SESSION_FORK ||
-        op == SESSION_WRITE_FILE || op == SESSION_JOBS || op == SESSION_JOB_READ ||
-        op == SESSION_JOB_KILL) {
+        op == SESSION_WRITE_FILE || op >= SESSION_JOBS) {
         if (run_cell(job) == ENDED)
             road_end_early(job);
         return;

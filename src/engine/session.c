@@ -329,15 +329,15 @@ static int refuse_stricter(const struct session *s, const struct gb_job *job, st
     return gb_fail_hint(err, "reset the session, or use another");
 }
 
-static bool is_about_jobs(const struct request *r)
+static bool is_about_shell(const struct request *r)
 {
-    return r->op == SESSION_JOBS || r->op == SESSION_JOB_READ || r->op == SESSION_JOB_KILL;
+    return r->op >= SESSION_JOBS;
 }
 
 /* A shell has no use for Python, nor an interpreter for commands. */
 static int refuse_foreign(const struct session *s, const struct request *r, struct gb_err *err)
 {
-    bool wants_shell = r->is_shell || is_about_jobs(r);
+    bool wants_shell = r->is_shell || is_about_shell(r);
     bool wants_python = (!r->is_op && !r->is_shell) || r->op == SESSION_REWIND ||
                         r->op == SESSION_FORK;
 
@@ -346,7 +346,7 @@ static int refuse_foreign(const struct session *s, const struct request *r, stru
     if (r->is_op)
         return gb_fail(err, GB_E_INVALID, 0, "op: the session '%.60s' is %s", s->name,
                        s->is_shell ? "a shell, which cannot be taken back or forked"
-                                   : "Python and has no jobs");
+                                   : "Python, and has no jobs and no terminal");
     (void)gb_fail(err, GB_E_INVALID, 0, "session: in '%.60s' there is %s", s->name,
                   s->is_shell ? "a shell and no Python" : "Python and no shell");
     return gb_fail_hint(err, "use another session");
@@ -624,11 +624,15 @@ static json_t *inspection(const struct request *r)
 {
     static const char *const ops[] = { [SESSION_JOBS] = "jobs",
                                        [SESSION_JOB_READ] = "job_read",
-                                       [SESSION_JOB_KILL] = "job_kill" };
+                                       [SESSION_JOB_KILL] = "job_kill",
+                                       [SESSION_TYPE] = "type",
+                                       [SESSION_SCREEN] = "screen",
+                                       [SESSION_RESIZE] = "resize" };
 
-    if (!is_about_jobs(r))
+    if (!is_about_shell(r))
         return json_pack("{s:s}", "op", "inspect");
-    return json_pack("{s:s,s:I,s:I,s:I}", "op", ops[r->op], "job", (json_int_t)r->job, "offset",
+    return json_pack("{s:s,s:O?,s:O?,s:O?,s:O?,s:I,s:I,s:I}", "op", ops[r->op], "text", r->typed[0], "keys", r->typed[1],
+                     "rows", r->typed[2], "columns", r->typed[3], "job", (json_int_t)r->job, "offset",
                      r->offset, "length", r->length);
 }
 
@@ -796,10 +800,12 @@ void session_answer(struct gb_job *job, const struct run_outcome *o)
     if ((o->place != PLACE_INTACT && o->place != PLACE_NEW) || !job->session)
         return;
     value = about(job->session);
-    if (is_about_jobs(&job->request)) {
+    if (is_about_shell(&job->request)) {
         json_object_set(value, "jobs", json_object_get(job->result, "jobs"));
         if (json_is_object(json_object_get(o->answer, "value")))
             json_object_set(value, "output", json_object_get(o->answer, "value"));
+        if (json_object_get(job->result, "pty"))
+            json_object_set(value, "pty", json_object_get(job->result, "pty"));
     }
     if (job->request.op == SESSION_WRITE_FILE) {
         see_written(job);

@@ -86,12 +86,18 @@ static int say_confine(struct shell_settings *s, const char *key, json_t *value,
     return 0;
 }
 
+static int say_pty(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
+{
+    return say_bool(&s->pty, key, value, err);
+}
+
 static const struct {
     const char *key;
     int (*say)(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err);
 } keys[] = {
     { "clean_env", say_clean },
     { "confine_workdir", say_confine },
+    { "pty", say_pty },
     { "raw", say_raw },
     { "shell", say_shell },
     { "unset_env", say_unset }, { "workdir", say_workdir },
@@ -191,6 +197,10 @@ int shell_request(struct request *r, const struct config *config, struct gb_err 
     r->tools = NULL;
     if (workdir)
         json_object_set_new(r->program, "workdir", json_string(workdir));
+    if (r->shell.pty || config->shell.pty)
+        json_object_set_new(r->program, "pty", json_true());
+    if ((r->shell.pty || config->shell.pty) && !r->session)
+        return gb_fail(err, GB_E_INVALID, 0, "pty: a command has a terminal only in a session");
     return set_shell(r, config, err) < 0 ? -1 : set_environment(r, config, err);
 }
 
@@ -228,6 +238,19 @@ static json_t *clean_job(const json_t *from)
     return to;
 }
 
+static json_t *clean_terminal(const json_t *from)
+{
+    static const char *const numbers[] = { "rows", "columns", "row", "column", "exit_code" };
+    json_t *to = json_pack("{s:b,s:b,s:s}", "running", json_is_true(json_object_get(from, "running")),
+                           "waiting", json_is_true(json_object_get(from, "waiting")), "screen",
+                           json_string_at(from, "screen", ""));
+
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (json_is_integer(json_object_get(from, numbers[i])))
+            json_object_set(to, numbers[i], json_object_get(from, numbers[i]));
+    return to;
+}
+
 void shell_session_collect(struct gb_job *job, const json_t *answer)
 {
     const json_t *about = json_object_get(answer, "shell"), *jobs = json_object_get(about, "jobs");
@@ -236,6 +259,8 @@ void shell_session_collect(struct gb_job *job, const json_t *answer)
     for (size_t i = 0; i < json_array_size(jobs) && i < JOBS_MAX; i++)
         json_array_append_new(list, clean_job(json_array_get(jobs, i)));
     json_object_set_new(job->result, "jobs", list);
+    if (json_is_object(json_object_get(about, "pty")))
+        json_object_set_new(job->result, "pty", clean_terminal(json_object_get(about, "pty")));
     if (json_is_string(json_object_get(about, "cwd")) &&
         json_is_object(json_object_get(job->result, "session")))
         json_object_set(json_object_get(job->result, "session"), "cwd",

@@ -22,7 +22,7 @@ struct shell_settings {
     json_t *words; /* which shell, or NULL */
     json_t *unset; /* names of variables, or NULL */
     char *workdir; /* or NULL */
-    bool clean_env, raw;
+    bool clean_env, raw, pty;
     enum shell_confine confine;
     struct shell_rules rules;
 };

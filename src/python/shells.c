@@ -4,9 +4,8 @@
  * copies: a shell cannot be one of itself and keep its jobs, and a command that is stopped leaves the
  * shell as it is.
  *
- * This process does nothing but pass on. It can be killed by any command, like everything in the box;
- * then the session is lost, and init says so. It cannot be looked into: what it writes to the engine
- * is its own.
+ * This process does nothing but pass on. Any command can kill it, look into it and speak in its name,
+ * like everything in the box: that costs it its own session, or makes it lie about itself.
  */
 #include "python/shells.h"
 
@@ -17,6 +16,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "python/guest.h"
@@ -27,6 +27,10 @@
 enum {
     READ_USUAL = 64 << 10,
     FRESH_MS = 1,
+    LOOK_MS = 100,           /* between looks at whether a terminal is waited for */
+    STILL_US = 200000,       /* without output, before it can be */
+    QUIET_US = 700000,       /* and for programs that wait for several things */
+    TYPED_US = 1000000,      /* after what was typed, somebody is told at the latest */
 };
 
 struct shells {
@@ -35,6 +39,7 @@ struct shells {
     uint64_t token;      /* of the order that is followed */
     const char *op;      /* one of the table's names, or NULL: none is */
     json_t *value;       /* what it is answered with, beside the usual */
+    int64_t began_us;    /* when that was */
 };
 
 /* Not a mask of poll()'s: a job that prints without end would keep the signal out for good. */
@@ -69,12 +74,30 @@ static void refuse(struct shells *s, const struct gb_err *err)
     send(s, FRAME_DONE, json_pack("{s:o,s:i}", "failed", failure(err), "exit_code", 125));
 }
 
-static void answer(struct shells *s)
+static json_t *terminal(const struct shells *s, bool is_waiting)
+{
+    const struct screen *screen = &s->live.pty.screen;
+    char *text = screen_text(screen);
+    json_t *json = json_pack("{s:b,s:b,s:i,s:i,s:i,s:i,s:s}", "running", s->live.is_running, "waiting",
+                             is_waiting, "rows", screen->rows, "columns", screen->columns, "row",
+                             screen->row, "column", screen->column, "screen", text ? text : "");
+
+    if (!s->live.is_running)
+        json_object_set_new(json, "exit_code", json_integer(s->live.last_status));
+    free(text);
+    return json;
+}
+
+static void answer_as(struct shells *s, bool is_waiting)
 {
     bool is_cell = s->op && strcmp(s->op, "cell") == 0;
-    json_t *json = json_pack("{s:i,s:o}", "exit_code", is_cell ? s->live.last_status : 0, "shell",
+    bool is_over = is_cell && !s->live.is_running;
+    json_t *json = json_pack("{s:i,s:o}", "exit_code", is_over ? s->live.last_status : 0, "shell",
                              live_about(&s->live, !is_cell));
 
+    if (s->live.pty.master >= 0)
+        json_object_set_new(json_object_get(json, "shell"), "pty", terminal(s, is_waiting));
+    live_attend(&s->live, false);
     if (s->value) {
         json_object_set_new(json, "has_value", json_true());
         json_object_set_new(json, "value", take_ptr(s->value));
@@ -83,7 +106,25 @@ static void answer(struct shells *s)
     send(s, FRAME_DONE, json);
 }
 
+static void answer(struct shells *s)
+{
+    answer_as(s, false);
+}
+
 /* ---- orders ---- */
+
+/* What runs in a terminal may still do so when its command has been answered. */
+static bool refuse_while_running(struct shells *s)
+{
+    struct gb_err err;
+
+    if (!s->live.is_running)
+        return false;
+    gb_err_set(&err, GB_E_BUSY, 0, "command: the one before it still runs in the terminal");
+    gb_err_hint(&err, "use op 'type', or end it with the key ctrl-c");
+    refuse(s, &err);
+    return true;
+}
 
 /* The session cannot be: the engine is told why, and ends the box. */
 static void do_begin(struct shells *s, const struct guest_order *order)
@@ -100,6 +141,9 @@ static void do_cell(struct shells *s, const struct guest_order *order)
 {
     struct gb_err err = { 0 };
 
+    if (refuse_while_running(s))
+        return;
+    live_attend(&s->live, true);
     if (live_run(&s->live, order->request, order->has_stdin ? STDIN_FILENO : -1, &err) < 0)
         refuse(s, &err);
 }
@@ -109,8 +153,76 @@ static void do_jobs(struct shells *s, const struct guest_order *order)
     struct gb_err err = { 0 };
 
     (void)order;
-    if (live_ask(&s->live, &err) < 0)
+    if (s->live.is_running)
+        answer(s);
+    else if (live_ask(&s->live, &err) < 0)
         refuse(s, &err);
+}
+
+/* ---- the terminal ---- */
+
+static bool refuse_without_terminal(struct shells *s)
+{
+    struct gb_err err;
+
+    if (s->live.pty.master >= 0)
+        return false;
+    gb_err_set(&err, GB_E_INVALID, 0, "op: the session has no terminal");
+    gb_err_hint(&err, "begin one with 'pty'");
+    refuse(s, &err);
+    return true;
+}
+
+/* Answered when what runs has ended, or waits again, or takes its time. */
+static void do_type(struct shells *s, const struct guest_order *order)
+{
+    const json_t *about = json_object_get(order->request, "session");
+    struct gb_err err;
+
+    if (refuse_without_terminal(s))
+        return;
+    live_attend(&s->live, true);
+    if (pty_type(&s->live.pty, json_object_get(about, "text"), json_object_get(about, "keys"), &err) < 0)
+        refuse(s, &err);
+    else if (!s->live.is_running)
+        answer(s);
+}
+
+static void do_screen(struct shells *s, const struct guest_order *order)
+{
+    (void)order;
+    if (refuse_without_terminal(s))
+        return;
+    live_attend(&s->live, true);
+    answer_as(s, s->live.is_running && pty_is_waited_for(&s->live.pty, s->live.pid, true));
+}
+
+static void do_resize(struct shells *s, const struct guest_order *order)
+{
+    const json_t *about = json_object_get(order->request, "session");
+    struct gb_err err;
+
+    if (refuse_without_terminal(s))
+        return;
+    live_attend(&s->live, true);
+    if (pty_resize(&s->live.pty, (int)json_integer_value(json_object_get(about, "rows")),
+                   (int)json_integer_value(json_object_get(about, "columns")), &err) < 0)
+        refuse(s, &err);
+    else
+        answer(s);
+}
+
+static void look_at_terminal(struct shells *s)
+{
+    int64_t now = clock_us();
+    int64_t still = now - (s->live.printed_us > s->began_us ? s->live.printed_us : s->began_us);
+
+    if (!s->op || !s->live.is_running || s->live.pty.master < 0 || strcmp(s->op, "begin") == 0)
+        return;
+    if (still >= STILL_US && pty_is_waited_for(&s->live.pty, s->live.pid, still >= QUIET_US))
+        answer_as(s, true);
+    else if (strcmp(s->op, "type") == 0 && now - s->began_us >= TYPED_US)
+        answer(s);
 }
 
 static int no_job(struct gb_err *err, pid_t pid)
@@ -159,6 +271,7 @@ static const struct {
 } acts[] = {
     { "begin", do_begin },   { "cell", do_cell },     { "inspect", do_jobs },
     { "jobs", do_jobs },     { "job_read", do_read }, { "job_kill", do_kill },
+    { "type", do_type },     { "screen", do_screen }, { "resize", do_resize },
 };
 
 static void obey(struct shells *s, const struct guest_order *order)
@@ -166,6 +279,7 @@ static void obey(struct shells *s, const struct guest_order *order)
     const char *name = json_string_at(json_object_get(order->request, "session"), "op", "");
 
     s->token = order->token;
+    s->began_us = clock_us();
     for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
         if (strcmp(acts[i].name, name) == 0) {
             s->op = acts[i].name;
@@ -223,10 +337,13 @@ static void turn(struct shells *s)
     size_t n = live_poll(&s->live, fds + 2);
     char bytes[64];
 
-    int ready = poll(fds, n + 2, s->live.is_fresh ? FRESH_MS : -1);
+    bool is_looked_at = s->op && s->live.is_running && s->live.pty.master >= 0;
+    int ready = poll(fds, n + 2, s->live.is_fresh ? FRESH_MS : is_looked_at ? LOOK_MS : -1);
 
-    if (ready == 0)
+    if (ready == 0 && s->live.is_fresh)
         s->live.is_fresh = false;
+    else
+        look_at_terminal(s);
     if (ready <= 0)
         return;
     live_turn(&s->live, fds + 2, n);
@@ -262,7 +379,6 @@ void shells_main(const struct box_fds *fds, struct guest_order *order)
     s.chan = fds->chan;
     s.answer = fds->answer;
     (void)prctl(PR_SET_NAME, "glovebox-shell", 0, 0, 0);
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     take_signals();
     obey(&s, order);
     json_decref(order->request);

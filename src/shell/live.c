@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
@@ -26,6 +27,7 @@ enum {
     PATIENCE_MS = 300,
     READ_MS = 5000, /* for a shell that begins to read what it is told first */
     STDIN_PIECE = 64 << 10,
+    PENDING_MAX = 256 << 10,
 };
 
 #define COMMAND_FILE "command"
@@ -197,6 +199,10 @@ static int introduce(struct live *l, bool carry, struct gb_err *err)
         say_quoted(l, l->dir, err) < 0 ||
         say(l, "; __gb_step=$__gb_dir/" STEP_FILE, err) < 0)
         return -1;
+    /* One group for all, which has the terminal; Ctrl-C is for what runs and not for the shell. */
+    if (l->pty.master >= 0 &&
+        say(l, "; \\builtin set +m; \\builtin trap : INT QUIT; \\builtin export TERM=xterm", err) < 0)
+        return -1;
     if (!carry)
         return say(l, "\n", err);
     (void)snprintf(path, sizeof(path), "%s/state", l->dir);
@@ -246,7 +252,9 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
 
     *l = (struct live){ .begun = json_incref(request),
                         .script = -1,
-                        .status = -1 };
+                        .status = -1,
+                        .pty.master = -1 };
+    gb_buf_init(&l->pending, PENDING_MAX);
     gb_buf_init(&l->to_say, SAY_MAX);
     gb_buf_init(&l->said, 3 * REPORT_MAX);
     for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
@@ -261,6 +269,8 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
         return gb_fail_hint(err, "use bash, or leave 'session' out: each command then has a shell of "
                                  "its own");
     }
+    if (json_is_true(json_object_get(request, "pty")) && pty_open(&l->pty, err) < 0)
+        return -1;
     if (workdir && chdir(workdir) < 0)
         return gb_fail(err, GB_E_INVALID, errno, "workdir: entering '%.120s'", workdir);
     if (make_dir(l, err) < 0 || start(l, false, err) < 0)
@@ -344,9 +354,13 @@ static struct stream *stream_of(struct live *l, uint64_t cell)
 
 static int say_streams(struct live *l, const char *in, struct gb_err *err)
 {
-    struct stream *s = free_stream(l);
+    struct stream *s = l->pty.master >= 0 ? NULL : free_stream(l);
     char text[3 * STREAM_PATH + 64], out[STREAM_PATH], errs[STREAM_PATH];
 
+    if (l->pty.master >= 0) {
+        (void)snprintf(text, sizeof(text), " 0<>%s 1>&0 2>&0 %d>&-; ", l->pty.path, STATUS_FD);
+        return say(l, text, err);
+    }
     if (stream_open(s, l->dir, l->cell) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "making pipes in '%s'", l->dir);
     stream_name(l->dir, s->name, 0, out);
@@ -477,6 +491,35 @@ static void note_jobs(struct live *l, const struct report *r)
     }
 }
 
+/* ---- the terminal ---- */
+
+static bool read_terminal(struct live *l)
+{
+    static char piece[16 << 10];
+    struct gb_err err;
+    ssize_t n = l->pty.master < 0 ? -1 : read(l->pty.master, piece, sizeof(piece));
+
+    if (n <= 0)
+        return false;
+    l->printed_us = clock_us();
+    screen_add(&l->pty.screen, piece, (size_t)n);
+    if (l->is_attended) {
+        (void)fd_write_all(STDOUT_FILENO, piece, (size_t)n);
+    } else if (gb_buf_add(&l->pending, piece, (size_t)n, &err) < 0) {
+        l->pending.len = 0; /* the screen still has what counts */
+    }
+    return true;
+}
+
+void live_attend(struct live *l, bool is_attended)
+{
+    l->is_attended = is_attended;
+    if (is_attended && l->pending.len > 0)
+        (void)fd_write_all(STDOUT_FILENO, l->pending.data, l->pending.len);
+    if (is_attended)
+        l->pending.len = 0;
+}
+
 /* Of the command that ran: what it has printed, to the last byte; and forget the names. */
 static void settle_streams(struct live *l)
 {
@@ -499,6 +542,8 @@ static void settle_streams(struct live *l)
 static void over(struct live *l, int status)
 {
     settle_streams(l);
+    for (int i = 0; i < 16 && read_terminal(l); i++)
+        ;
     l->is_running = l->is_fresh = false;
     l->last_status = status;
 }
@@ -572,6 +617,8 @@ size_t live_poll(const struct live *l, struct pollfd *ret)
         ret[n++] = (struct pollfd){ .fd = l->status, .events = POLLIN };
     if (l->script >= 0 && l->to_say.len > 0)
         ret[n++] = (struct pollfd){ .fd = l->script, .events = POLLOUT };
+    if (l->pty.master >= 0)
+        ret[n++] = (struct pollfd){ .fd = l->pty.master, .events = POLLIN };
     for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
         for (int which = 0; which < 2; which++)
             if (l->streams[i].cell > 0 && l->streams[i].fds[which] >= 0 &&
@@ -600,6 +647,8 @@ void live_turn(struct live *l, const struct pollfd *fds, size_t n)
             if (s->fds[which] >= 0 && has_come(fds, n, s->fds[which]))
                 stream_read(s, which, is_late, false);
     }
+    if (l->pty.master >= 0 && has_come(fds, n, l->pty.master))
+        (void)read_terminal(l);
     if (l->script >= 0 && has_come(fds, n, l->script))
         flush(l);
     if (l->status >= 0 && has_come(fds, n, l->status))

@@ -13,13 +13,14 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "shell/pty.h"
 #include "shell/report.h"
 #include "shell/stream.h"
 
 enum {
     LIVE_STREAMS_MAX = 32,
     LIVE_JOBS_MAX = 64,
-    LIVE_POLL_MAX = 2 + 2 * LIVE_STREAMS_MAX,
+    LIVE_POLL_MAX = 3 + 2 * LIVE_STREAMS_MAX,
 };
 
 struct live_job {
@@ -49,6 +50,10 @@ struct live {
     struct live_job jobs[LIVE_JOBS_MAX];
     size_t n_jobs;
     char cwd[1024];
+    struct pty pty;
+    bool is_attended;      /* somebody waits for what is printed there; else it is kept: */
+    struct gb_buf pending;
+    int64_t printed_us;    /* when that was last */
 };
 
 /* Start it, as the request says: "env", "shell", "workdir". Keeps a reference to that. */
@@ -57,6 +62,9 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err) gb_nodiscard
 /* Begin a command: "code", "argv", "exports", "workdir". `in`: its standard input, or -1.
  * is_running is true until it is over. -1 with err: it has not begun. */
 int live_run(struct live *l, const json_t *request, int in, struct gb_err *err) gb_nodiscard;
+
+/* Somebody waits again, or does not any more: what was printed there meanwhile is told first. */
+void live_attend(struct live *l, bool is_attended);
 
 /* Ask for a report alone: the same, without a command. */
 int live_ask(struct live *l, struct gb_err *err) gb_nodiscard;

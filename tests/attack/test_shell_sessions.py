@@ -33,7 +33,7 @@ END
 
 # name -> (command, states that its session may be in afterwards; None: gone)
 ATTACKS = {
-    "forge_frames": (FORGE, {"intact"}),
+    "forge_frames": (FORGE, {"intact", "new", None}),
     "forge_reports_in_bash": (
         "for i in {3..255}; do printf '\\0%s 0\\0/lie\\0' 0123456789abcdef >&$i; done 2>/dev/null; echo done", {"intact"}),
     "every_descriptor_closed": (

@@ -392,6 +392,74 @@ def test_ten_thousand_commands(one):
     assert inside() == there and after[1:] == before[1:] and after[0] < before[0] + 2000
 
 
+# ---- terminals ----
+
+@pytest.fixture
+def tty(one):
+    one.run(":", pty=True)
+    return one
+
+
+def test_a_command_has_a_terminal(tty):
+    result = tty.run("tty; stty size; [[ -t 0 && -t 1 && -t 2 ]] && echo all")
+    assert result["stdout"].split() == ["/dev/pts/0", "24", "80", "all"]
+    assert result["pty"]["running"] is False and "all" in result["pty"]["screen"]
+
+
+@pytest.mark.parametrize("command", ["read -p 'name? ' x; echo got $x", "cat", "python3 -c 'print(input(\"name? \"))'",
+                                     "sh -c 'read x; echo got $x'"])
+def test_waiting_for_input_is_told(tty, command):
+    """Within a second, and what is typed then arrives."""
+    began = time.monotonic()
+    result = tty.run(command)
+    assert time.monotonic() - began < LATE + 0.5
+    assert (result["pty"]["running"], result["pty"]["waiting"]) == (True, True)
+    refused = tty.run("echo other")
+    assert (refused["status"], refused["exit_code"]) == ("error", 125) and "still runs" in refused["error"]["message"]
+    told = tty.op("type", text="bob\n")
+    assert "bob" in told["stdout"] and "bob" in told["value"]["pty"]["screen"]
+    if told["pty"]["running"]:
+        told = tty.op("type", keys=["ctrl-d"])
+    assert told["pty"]["running"] is False and told["pty"]["exit_code"] == 0
+    assert tty.out("echo next").endswith("next\n")
+
+
+def test_what_computes_does_not_wait(tty):
+    result = tty.run("sleep 1.2; echo over")
+    assert result["pty"]["running"] is False and "over" in result["stdout"]
+
+
+def test_keys_and_the_screen(tty):
+    tty.run("X=5; cat > /dev/null")
+    assert tty.op("type", keys=["ctrl-c"])["pty"]["exit_code"] == 130
+    assert tty.out("echo $X") == "5\n"
+    assert tty.op("resize", rows=10, columns=40)["status"] == "ok"
+    shown = tty.run(r"stty size; printf '\033[2J\033[3;5Hmid\033[1;1H\033[31mtop\033[0m\033[5;1H'")["pty"]
+    assert (shown["screen"], shown["rows"], shown["row"]) == ("top\n\n    mid\n", 10, 4)
+    assert tty.op("screen")["value"]["pty"]["screen"] == shown["screen"]
+    assert "no key 'warp'" in tty.op("type", keys=["warp"])["error"]["message"]
+
+
+def test_a_timeout_in_a_terminal(tty):
+    tty.run("X=5")
+    assert tty.run("sleep 60", timeout=0.5)["status"] == "timeout"
+    assert tty.out("echo $X") == "5\n"
+
+
+def test_sessions_without_a_terminal(one):
+    one.run(":")
+    assert "no terminal" in one.op("screen")["error"]["message"]
+    assert "only in a session" in one.batch.ask({"kind": "shell", "command": "tty", "pty": True})["error"]["message"]
+    for bad in ({"text": 5}, {"keys": "up"}, {"text": "x" * 5000}):
+        assert one.op("type", **bad)["status"] == "failed"
+
+
+def test_landlock_has_no_terminals():
+    with engine("landlock") as made:
+        failed = Shell(made).run("tty", pty=True)
+        assert failed["status"] == "failed" and "namespaces" in failed["error"]["hint"]
+
+
 # ---- the command line ----
 
 def test_commands_from_a_pipe():

@@ -1,7 +1,7 @@
 /*
  * Any bytes as what a persistent shell reports, in one piece and in two: nothing is read beyond them, a
  * report is found wherever it is, and what is used up is never more than there is. And any text as
- * lines that are typed.
+ * lines that are typed, and as what a terminal is sent.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 
 #include "cli/unfinished.h"
 #include "shell/report.h"
+#include "shell/screen.h"
 
 #define NUMBER "0123456789abcdef"
 
@@ -22,6 +23,22 @@ static void check(const struct report *r)
     assert(memchr(r->cwd, '\0', sizeof(r->cwd)));
     for (size_t i = 0; i < r->n_jobs; i++)
         assert(r->jobs[i].pid > 1 && memchr(r->jobs[i].command, '\0', sizeof(r->jobs[i].command)));
+}
+
+static void show(const char *bytes, size_t len)
+{
+    struct screen s;
+    char *shown;
+
+    assert(screen_init(&s, 5, 12) == 0);
+    screen_add(&s, bytes, len / 2);
+    assert(screen_resize(&s, 3, 20) == 0);
+    screen_add(&s, bytes + len / 2, len - len / 2);
+    assert(s.row >= 0 && s.row < s.rows && s.column >= 0 && s.column <= s.columns);
+    shown = screen_text(&s);
+    assert(shown && strlen(shown) <= 3 * (20 * 4 + 1) && !strchr(shown, '\033'));
+    free(shown);
+    screen_done(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -44,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     text[size] = '\n';
     (void)command_is_unfinished(text, size + 1);
+    show(text, size);
     free(r);
     free(behind);
     free(text);
