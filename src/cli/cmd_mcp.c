@@ -192,6 +192,7 @@ static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_e
 
     if (take_streams(&in, &out, err) < 0)
         return -1;
+    signals_outlive_readers(); /* the others end us as ever, until there is an engine to be ended first */
     s->base = engine_loop_new();
     if (!s->base)
         return gb_fail(err, GB_E_SYSTEM, errno, "making an event loop");

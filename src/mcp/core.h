@@ -52,6 +52,7 @@ struct mcp_server {
     size_t n_calls, n_parked, n_peers, n_listening;
     struct event *on_changed, *on_idle;
     unsigned changed; /* 1u << offer_kind */
+    bool is_preparing;
     unsigned char key[STATE_KEY];
 };
 

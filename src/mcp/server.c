@@ -34,8 +34,10 @@ void server_prepare(struct mcp_server *s)
     void (*prepare)(void *) = s->spec.prepare;
 
     s->spec.prepare = NULL;
+    s->is_preparing = true;
     if (prepare)
         prepare(s->spec.data);
+    s->is_preparing = false;
 }
 
 /* The handshake is answered, and nothing else has been asked for yet. */
@@ -119,8 +121,8 @@ static void changed(struct mcp_server *s, enum offer_kind kind)
 {
     struct timeval now = { 0 };
 
-    if (!s->spec.has_subscriptions || !s->peers) /* nobody has seen it as it was */
-        return;
+    if (!s->spec.has_subscriptions || !s->peers || s->is_preparing || s->spec.prepare)
+        return; /* nobody has seen it as it was */
     s->changed |= 1u << kind;
     (void)evtimer_add(s->on_changed, &now);
 }
