@@ -174,7 +174,8 @@ static int complete_config(json_t *config, struct mcp_face_spec *face, struct gb
 
     if (wait && (!json_is_number(wait) || json_number_value(wait) < 0.001 ||
                  json_number_value(wait) > 86400))
-        return gb_fail(err, GB_E_INVALID, 0, "ask_timeout: must be a number of seconds, up to a day");
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "ask_timeout: must be a number of seconds, up to a day");
     face->ask_ttl_ms = (unsigned)(json_number_value(wait) * 1000);
     (void)json_object_del(config, "ask_timeout");
     if (!json_object_get(config, "capture"))
