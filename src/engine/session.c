@@ -474,6 +474,9 @@ static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
     if (!fork || fork->is_begun)
         return;
     if (o->end == RUN_ANSWERED && o->place != PLACE_LOST) {
+        struct place_ground ground = fork->engine->backend->ops->place_ground(fork->place);
+
+        fork->seen = session_files_look(&ground); /* copies, with times of their own */
         fork->is_begun = true;
         arm_expiry(fork);
     } else {

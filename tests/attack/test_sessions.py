@@ -375,3 +375,25 @@ def test_a_workspace_that_changes_while_it_is_read_and_written(hosts, user, leve
                 assert "SECRET" not in json.dumps(made.result())
         assert [it.name for it in Path(outside).iterdir()] == ["secret"] and secret.read_text() == "SECRET"
     made.close()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("user", user_names())
+@pytest.mark.parametrize("place", ["outside", "within"])
+def test_a_link_where_forks_live(hosts, user, level, place):
+    """The engine writes into a fork's workspace; a session that forks decides what lies on the way there."""
+    host = hosts(user)
+    made = Batch(host, level)
+    with tempfile.TemporaryDirectory(dir="/tmp") as outside:
+        Path(outside).chmod(0o777)
+        target = repr(outside) if place == "outside" else "os.environ['TMPDIR']"
+        assert made.cell("s", f"import os\nos.symlink({target}, os.environ['HOME'] + '/.forks')")["status"] == "ok"
+        for request in ({"session": "s", "op": "fork", "into": "t"}, {"session": "t", "op": "list_files"},
+                        {"session": "t", "op": "write_file", "files": {"f": "x"}}):
+            made.process.stdin.write(json.dumps({"kind": "session", **request}).encode() + b"\n")
+            made.process.stdin.flush()
+            result = made.result()
+        assert result["status"] == "failed", "there is no such fork, or its workspace cannot be reached"
+        assert list(Path(outside).rglob("*")) == []
+    assert made.cell("s", "1")["value"] == 1
+    made.close()
