@@ -221,9 +221,17 @@ def test_forks_and_files(e):
     e.value("open('a', 'w').write('1')\nNone")
     assert e.op("fork", into="t")["status"] == "ok"
     assert e.value("open('a').read()", "t") == "1"
-    refused = e.cell("1", "t", files={"b": "x"})
-    assert refused["status"] == "failed" and "files" in refused["error"]["message"]
-    assert e.value("open('a').read()", "t") == "1"
+    assert e.value("open('b').read()", "t", files={"b": "x"}) == "x", "they can be given files"
+    made = e.cell("open('c', 'w').write('1'); open('a', 'w').write('22')", "t")
+    assert changes(made) == {"a": "modified", "c": "created"}
+    assert e.op("read_file", "t", path="a")["value"]["text"] == "22"
+    assert e.op("read_file", "s", path="a")["value"]["text"] == "1"
+    assert [it["path"] for it in e.op("list_files", "s")["value"]["files"]] == ["a"]
+    assert e.op("write_file", "t", files={"a": "333"})["status"] == "ok"
+    assert e.value("open('a').read()", "t") == "333" and e.value("open('a').read()", "s") == "1"
+    assert e.op("fork", "t", into="u")["status"] == "ok"
+    assert changes(e.cell("open('d', 'w').close()", "u")) == {"d": "created"}, "a fork's fork as well"
+    assert e.op("read_file", "u", path="a")["value"]["text"] == "333"
     assert e.value("import os\nos.environ['TMPDIR'] == os.environ['HOME'] or "
                    "open(os.environ['TMPDIR'] + '/x', 'w').write('1')", "t") == 1
 
