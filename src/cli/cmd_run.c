@@ -264,7 +264,7 @@ static const struct option_group program_options = { "Program", program, ARRAY_L
 
 static const struct option_group *const groups[] = {
     &program_options, &mount_options,  &capture_options, &tool_options,
-    &limit_options,   &policy_options, &consent_options, &box_options,
+    &spill_options,   &limit_options,  &policy_options,  &consent_options, &box_options,
     &audit_options,   &config_options, &general_options, NULL
 };
 

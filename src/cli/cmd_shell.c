@@ -85,28 +85,16 @@ static int shell_main(const struct args *args)
     return run_once(args);
 }
 
+#define CONFIG offsetof(struct args, config)
+
 static const struct option_spec command[] = {
     { 'c', "command", OPT_TEXT_ONCE, offsetof(struct args, code), "COMMAND",
       "what the shell is to run; words after '--' are its arguments, $1 and so on", NULL },
-    { 0, "shell", OPT_KEY_TEXT, offsetof(struct args, config), "SHELL",
-      "which shell, with its own arguments if it needs any", "GLOVEBOX_SHELL, else bash, else sh" },
-    { 0, "workdir", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
-      "the directory of the box that the command starts in", "the workspace" },
-    { 0, "clean-env", OPT_KEY_FLAG, offsetof(struct args, config), NULL,
-      "no variables but PATH, HOME, TMPDIR and those of --env", NULL },
-    { 0, "unset-env", OPT_KEY_LIST, offsetof(struct args, config), "NAME[,NAME]",
-      "leave this variable out; repeatable", NULL },
-    { 0, "raw", OPT_KEY_FLAG, offsetof(struct args, config), NULL,
-      "leave colours and progress bars in the result as they were printed", NULL },
-    { 0, "spill", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
-      "keep the whole of both streams in files in DIR", "not kept" },
-    { 0, "spill-limit", OPT_KEY_SIZE, offsetof(struct args, config), "SIZE",
-      "bytes that such a file may have", "64M" },
     { 0, "stdin", OPT_TEXT, offsetof(struct args, stdin_path), "FILE|-",
       "what the command reads as standard input", "nothing" },
     { 0, "file", OPT_STRINGS, offsetof(struct args, files), "PATH[:NAME]",
       "copy the file PATH into the workspace, as NAME; repeatable", NULL },
-    { 'o', "out", OPT_KEY_TEXT, offsetof(struct args, config), "DIR",
+    { 'o', "out", OPT_KEY_TEXT, CONFIG, "DIR",
       "write the files that the command made or changed in its workspace to DIR", "not written" },
     { 0, "probe", OPT_FLAG, offsetof(struct args, want_probe), NULL,
       "instead of a command: say which shell there is in the box, where it starts, and which "
@@ -119,27 +107,48 @@ static const struct option_spec command[] = {
     { 0, "explain", OPT_FLAG, offsetof(struct args, want_explain), NULL,
       "print the resolved plan, run nothing", NULL },
 };
+static const struct option_group command_options = { "Command", command, ARRAY_LEN(command) };
+
+static const struct option_spec shell[] = {
+    { 0, "shell", OPT_KEY_TEXT, CONFIG, "SHELL",
+      "which shell, with its own arguments if it needs any", "GLOVEBOX_SHELL, else bash, else sh" },
+    { 0, "workdir", OPT_KEY_TEXT, CONFIG, "DIR",
+      "the directory of the box that a command starts in", "the workspace" },
+    { 0, "clean-env", OPT_KEY_FLAG, CONFIG, NULL,
+      "no variables but PATH, HOME, TMPDIR and those of --env", NULL },
+    { 0, "unset-env", OPT_KEY_LIST, CONFIG, "NAME[,NAME]", "leave this variable out; repeatable",
+      NULL },
+    { 0, "raw", OPT_KEY_FLAG, CONFIG, NULL,
+      "leave colours and progress bars in the result as they were printed", NULL },
+};
+const struct option_group shell_options = { "Shell", shell, ARRAY_LEN(shell) };
+
 static const struct option_spec rules[] = {
-    { 0, "deny", OPT_KEY_STRINGS, offsetof(struct args, config), "PATTERN",
+    { 0, "deny", OPT_KEY_STRINGS, CONFIG, "PATTERN",
       "refuse a command that this regular expression matches somewhere; repeatable. These rules "
       "are for convenience: what holds a command is its box",
       NULL },
-    { 0, "deny-preset", OPT_KEY_LIST, offsetof(struct args, config), "NAME",
+    { 0, "deny-preset", OPT_KEY_LIST, CONFIG, "NAME[,NAME]",
       "the same with patterns that are there: destructive, network, privileges; repeatable", NULL },
-    { 0, "allow", OPT_KEY_STRINGS, offsetof(struct args, config), "PATTERN",
+    { 0, "allow", OPT_KEY_STRINGS, CONFIG, "PATTERN",
       "refuse a command that none of these matches; repeatable", NULL },
-    { 0, "allow-command", OPT_KEY_LIST, offsetof(struct args, config), "NAME[,NAME]",
+    { 0, "allow-command", OPT_KEY_LIST, CONFIG, "NAME[,NAME]",
       "refuse what runs any other command, in any part of it, and what cannot be read; repeatable",
       NULL },
 };
-static const struct option_group rule_options = { "Rules", rules, ARRAY_LEN(rules) };
+const struct option_group command_rule_options = { "Rules for commands", rules, ARRAY_LEN(rules) };
 
-static const struct option_group command_options = { "Command", command, ARRAY_LEN(command) };
+static const struct option_spec spill[] = {
+    { 0, "spill", OPT_KEY_TEXT, CONFIG, "DIR", "keep the whole of both streams in files in DIR",
+      "not kept" },
+    { 0, "spill-limit", OPT_KEY_SIZE, CONFIG, "SIZE", "bytes that such a file may have", "64M" },
+};
+const struct option_group spill_options = { "Whole output", spill, ARRAY_LEN(spill) };
 
 static const struct option_group *const groups[] = {
-    &command_options, &rule_options, &mount_options, &capture_options, &limit_options,
-    &consent_options, &box_options,  &audit_options, &config_options,  &general_options,
-    NULL
+    &command_options, &shell_options,   &command_rule_options, &mount_options,  &capture_options,
+    &spill_options,   &limit_options,   &consent_options,      &box_options,    &audit_options,
+    &config_options,  &general_options, NULL
 };
 
 const struct command cmd_shell = {

@@ -500,7 +500,7 @@ int parse_word(struct parser *p, enum word_mode mode, struct shell_word *ret)
     from = p->at;
     t.has_pattern = c == '~';
     for (; r == 0; c = parser_peek(p)) {
-        if ((c == '<' || c == '>') && mode == WORD_USUAL && parser_peek2(p) == '(')
+        if ((c == '<' || c == '>') && parser_peek2(p) == '(')
             r = check_line(p) < 0 ? -1 : parse_process(p, &t);
         else if (c == '(' && is_before_value(p, from))
             r = parse_array(p);

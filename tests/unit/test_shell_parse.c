@@ -138,6 +138,7 @@ static void test_commands(void **state)
         { "f() { g() { a; }; }", "a" },
         { "[[ -f x && $(a) == b ]] || c", "a c" },
         { "[[ $x =~ ^(a|b)$ ]] && c", "c" },
+        { "[[ x =~ >(a|x) ]]", "a x" },
         { "[[ 1 -eq 2 ]]", "" },
         { "[[ ( a < b ) || ! -e c ]]", "" },
         { "cat <<E\nx $(a) `b`\nE\nc", "cat a b c" },
