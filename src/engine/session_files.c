@@ -24,9 +24,10 @@ static json_t *entry_json(const struct walk_entry *e)
 {
     const char *odd = walk_odd(e);
     size_t len = strlen(e->path);
-    json_t *item = json_pack("{s:o,s:I,s:f}", "path", json_replaced(e->path, len), "bytes",
-                             (json_int_t)(odd ? 0 : e->stamp.size), "modified",
-                             (double)(e->stamp.mtime_ns / 1000000) / 1000);
+    int64_t modified_ms = e->stamp.mtime_ns / 1000000;
+    json_t *item =
+        json_pack("{s:o,s:I,s:f}", "path", json_replaced(e->path, len), "bytes",
+                  (json_int_t)(odd ? 0 : e->stamp.size), "modified", (double)modified_ms / 1000);
 
     if (odd)
         json_object_set_new(item, "omitted", json_string(odd));

@@ -1,4 +1,5 @@
 """Sessions together with the rest: tools, rich output, files and mounts, cell by cell."""
+import json
 import os
 import shlex
 import tempfile
@@ -264,3 +265,18 @@ def test_strict_imports_nothing_of_the_workspace():
 def test_approval_is_asked_for_each_cell():
     with engine("namespaces", "--approve", "always") as e:
         assert e.cell("1")["status"] == "rejected"
+
+
+def test_audit_and_timings(tmp_path):
+    """Each cell is recorded as a run is, with its session; so are requests about it."""
+    log = tmp_path / "audit.jsonl"
+    with engine("namespaces", "--audit", str(log), "--tool", "echo=cat") as e:
+        first = e.cell("import time\ntime.sleep(.02)\necho(a=1)['a']")
+        e.op("list_files")
+        e.cell("import os\nos._exit(1)")
+    assert first["value"] == 1 and first["timings"]["run_ms"] > 20 and first["timings"]["check_ms"] > 0
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    admitted = [it for it in events if it["event"] == "admitted"]
+    assert [it["session"] for it in admitted] == ["s"] * 3
+    mine = [it["event"] for it in events if it.get("run") == admitted[0]["run"]]
+    assert mine == ["admitted", "checked", "started", "tool_called", "finished"]
