@@ -174,7 +174,8 @@ static int complete_config(json_t *config, struct mcp_face_spec *face, struct gb
 
     if (wait && (!json_is_number(wait) || json_number_value(wait) < 0.001 ||
                  json_number_value(wait) > 86400))
-        return gb_fail(err, GB_E_INVALID, 0, "ask_timeout: must be a number of seconds, up to a day");
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "ask_timeout: must be a number of seconds, up to a day");
     face->ask_ttl_ms = (unsigned)(json_number_value(wait) * 1000);
     (void)json_object_del(config, "ask_timeout");
     if (!json_object_get(config, "capture"))
@@ -192,6 +193,7 @@ static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_e
 
     if (take_streams(&in, &out, err) < 0)
         return -1;
+    signals_outlive_readers(); /* the others end us as ever, until there is an engine to be ended first */
     s->base = engine_loop_new();
     if (!s->base)
         return gb_fail(err, GB_E_SYSTEM, errno, "making an event loop");

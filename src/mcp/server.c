@@ -34,8 +34,10 @@ void server_prepare(struct mcp_server *s)
     void (*prepare)(void *) = s->spec.prepare;
 
     s->spec.prepare = NULL;
+    s->is_preparing = true;
     if (prepare)
         prepare(s->spec.data);
+    s->is_preparing = false;
 }
 
 /* The handshake is answered, and nothing else has been asked for yet. */
@@ -78,7 +80,8 @@ struct mcp_server *mcp_server_new(const struct mcp_server_spec *spec)
     s->on_idle = evtimer_new(spec->base, on_idle, s);
     s->offers[OFFER_TOOL].is_offered = spec->has_tools;
     s->offers[OFFER_RESOURCE].is_offered = spec->has_resources;
-    if (!s->info || !s->on_changed || !s->on_idle || getrandom(s->key, sizeof(s->key), 0) != sizeof(s->key))
+    if (!s->info || !s->on_changed || !s->on_idle ||
+        getrandom(s->key, sizeof(s->key), 0) != sizeof(s->key))
         return mcp_server_free(s);
     return s;
 }
@@ -107,10 +110,9 @@ struct mcp_server *mcp_server_free(struct mcp_server *s)
 
 struct mcp_counts mcp_server_counts(const struct mcp_server *s)
 {
-    return (struct mcp_counts){ .calls = s->n_calls,
-                                .parked = s->n_parked,
-                                .peers = s->n_peers,
-                                .listening = s->n_listening };
+    return (struct mcp_counts){
+        .calls = s->n_calls, .parked = s->n_parked, .peers = s->n_peers, .listening = s->n_listening
+    };
 }
 
 /* ---- offers ---- */
@@ -119,8 +121,8 @@ static void changed(struct mcp_server *s, enum offer_kind kind)
 {
     struct timeval now = { 0 };
 
-    if (!s->spec.has_subscriptions || !s->peers) /* nobody has seen it as it was */
-        return;
+    if (!s->spec.has_subscriptions || !s->peers || s->is_preparing || s->spec.prepare)
+        return; /* nobody has seen it as it was */
     s->changed |= 1u << kind;
     (void)evtimer_add(s->on_changed, &now);
 }
@@ -217,8 +219,8 @@ int mcp_server_add_tool(struct mcp_server *server, json_t *descriptor, mcp_handl
     return ADD(OFFER_TOOL);
 }
 
-int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run, void *data,
-                          struct gb_err *err)
+int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run,
+                          void *data, struct gb_err *err)
 {
     return ADD(OFFER_PROMPT);
 }
@@ -311,8 +313,8 @@ json_t *server_capabilities(const struct mcp_server *s)
     if (s->offers[OFFER_PROMPT].is_offered)
         (void)json_object_set_new(caps, "prompts", json_pack("{s:b}", "listChanged", tells));
     if (s->offers[OFFER_RESOURCE].is_offered || s->offers[OFFER_TEMPLATE].is_offered)
-        (void)json_object_set_new(
-            caps, "resources", json_pack("{s:b,s:b}", "subscribe", tells, "listChanged", tells));
+        (void)json_object_set_new(caps, "resources",
+                                  json_pack("{s:b,s:b}", "subscribe", tells, "listChanged", tells));
     if (s->spec.has_logging)
         (void)json_object_set_new(caps, "logging", json_object());
     if (s->spec.complete)

@@ -208,7 +208,7 @@ def test_a_client_that_does_not_read():
 
 def endless(client):
     id = client.begin("tools/call", {"name": "execute_code", "arguments": {
-        "code": "import os, time\nif os.fork() == 0: os.setsid()\nprint('on', flush=True)\ntime.sleep(60)"}},
+        "code": "import os, time\nif os.fork() == 0:\n os.setsid()\n time.sleep(60)\nprint('on', flush=True)\ntime.sleep(60)"}},
         {"progressToken": 1})
     assert client.message()["params"]["message"]
     return id
