@@ -46,9 +46,10 @@ const struct command cmd_instructions = {
     .name = "instructions",
     .operands = "[OPTIONS]",
     .summary = "the text that tells a model how to write programs and commands for this",
-    .description = "Prints what a model should know to use 'run' and 'shell' as the options and the "
-                   "configuration have it: the tools with their signatures, the files, the limits, "
-                   "and what is not possible. Runs nothing.",
+    .description =
+        "Prints what a model should know to use 'run' and 'shell' as the options and the "
+        "configuration have it: the tools with their signatures, the files, the limits, "
+        "and what is not possible. Runs nothing.",
     .groups = groups,
     .run = instructions_main,
 };

@@ -262,11 +262,19 @@ static const struct option_spec program[] = {
 };
 static const struct option_group program_options = { "Program", program, ARRAY_LEN(program) };
 
-static const struct option_group *const groups[] = {
-    &program_options, &mount_options,  &capture_options, &tool_options,
-    &spill_options,   &limit_options,  &policy_options,  &consent_options, &box_options,
-    &audit_options,   &config_options, &general_options, NULL
-};
+static const struct option_group *const groups[] = { &program_options,
+                                                     &mount_options,
+                                                     &capture_options,
+                                                     &tool_options,
+                                                     &spill_options,
+                                                     &limit_options,
+                                                     &policy_options,
+                                                     &consent_options,
+                                                     &box_options,
+                                                     &audit_options,
+                                                     &config_options,
+                                                     &general_options,
+                                                     NULL };
 
 const struct command cmd_run = {
     .name = "run",

@@ -145,11 +145,19 @@ static const struct option_spec spill[] = {
 };
 const struct option_group spill_options = { "Whole output", spill, ARRAY_LEN(spill) };
 
-static const struct option_group *const groups[] = {
-    &command_options, &shell_options,   &command_rule_options, &mount_options,  &capture_options,
-    &spill_options,   &limit_options,   &consent_options,      &box_options,    &audit_options,
-    &config_options,  &general_options, NULL
-};
+static const struct option_group *const groups[] = { &command_options,
+                                                     &shell_options,
+                                                     &command_rule_options,
+                                                     &mount_options,
+                                                     &capture_options,
+                                                     &spill_options,
+                                                     &limit_options,
+                                                     &consent_options,
+                                                     &box_options,
+                                                     &audit_options,
+                                                     &config_options,
+                                                     &general_options,
+                                                     NULL };
 
 const struct command cmd_shell = {
     .name = "shell",

@@ -47,7 +47,8 @@ static void print_rejected(FILE *f, const json_t *result, const struct report *r
 {
     const json_t *findings = json_object_get(result, "findings");
     json_auto_t *request = r->request ? json_loads(r->request, JSON_ALLOW_NUL, NULL) : NULL;
-    const json_t *code = json_object_get(request, "code");
+    const json_t *code =
+        json_object_get(request, json_object_get(request, "command") ? "command" : "code");
     struct source source = { .name = r->filename,
                              .code = json_string_value(code),
                              .len = json_string_length(code),

@@ -311,8 +311,7 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
     c->env = json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
                        BOX_HOME, "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);
     if ((json && read_json(c, json, err) < 0) || shell_from_environment(&c->shell, err) < 0 ||
-        find_extension(c, err) < 0 ||
-        mounts_guard(c, c->mounts, err) < 0) {
+        find_extension(c, err) < 0 || mounts_guard(c, c->mounts, err) < 0) {
         config_done(c);
         return -1;
     }

@@ -174,8 +174,7 @@ static json_t *answer_of(const struct probing *p, const json_t *tools)
     for (size_t i = 1; i < p->n; i++)
         add_tool(probe, &p->list[i]);
     add_refused(probe, tools);
-    json_object_set_new(probe, "status",
-                        json_string(json_string_at(first, "status", "failed")));
+    json_object_set_new(probe, "status", json_string(json_string_at(first, "status", "failed")));
     json_object_set(probe, "error", json_object_get(first, "error"));
     json_object_set(probe, "isolation", json_object_get(first, "isolation"));
     json_object_set(probe, "findings", json_object_get(first, "findings"));

@@ -148,8 +148,10 @@ static int take_command(struct request *r, const char *key, json_t *value, struc
     if (!r->is_shell)
         return gb_fail(err, GB_E_INVALID, 0, "%s: is for the kind 'shell'", key);
     if (json_string_length(value) > COMMAND_MAX)
-        return gb_fail(err, GB_E_LIMIT, 0, "%s: %zu bytes are more than the 128 KiB that a shell "
-                       "takes; put it into a file of 'files'", key, json_string_length(value));
+        return gb_fail(err, GB_E_LIMIT, 0,
+                       "%s: %zu bytes are more than the 128 KiB that a shell "
+                       "takes; put it into a file of 'files'",
+                       key, json_string_length(value));
     return take_code(r, key, value, err);
 }
 

@@ -41,7 +41,7 @@ struct request {
     struct settings settings;
     struct policy_lists lists; /* what it says about them */
     struct shell_settings shell;
-    struct toolset *tools;     /* those that its program may call, as they are now; or NULL */
+    struct toolset *tools; /* those that its program may call, as they are now; or NULL */
     char *stdin_data;
     size_t stdin_bytes;
     int64_t bad_byte; /* of the code: the first that is no UTF-8, or is NUL; -1: there is none */

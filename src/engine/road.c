@@ -407,7 +407,9 @@ static void reject_unreadable(struct gb_job *job)
     char text[120];
 
     if (r->is_binary) {
-        result_rejected(job, "syntax", "this is a binary file and not source",
+        result_rejected(job, "syntax",
+                        r->is_shell ? "this is a binary file and no command"
+                                    : "this is a binary file and not Python source",
                         "name the file with the source, not what was made of it");
     } else if (r->is_nul) {
         result_rejected_at(job, "syntax", "the code has a NUL byte in it", r->bad_line,
@@ -475,9 +477,9 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
                             "s:{s:f,s:f,s:f,s:f}}",
                             "value", "has_value", 0, "error", "findings", "limit", "files",
                             "tool_calls", "session", "outputs", "isolation", "policy",
-                            policy_of(job), "risk", 0,
-                            "usage", "wall_ms", 0.0, "cpu_ms", 0.0, "max_rss_kb", 0, "timings",
-                            "check_ms", 0.0, "start_ms", 0.0, "run_ms", 0.0, "collect_ms", 0.0));
+                            policy_of(job), "risk", 0, "usage", "wall_ms", 0.0, "cpu_ms", 0.0,
+                            "max_rss_kb", 0, "timings", "check_ms", 0.0, "start_ms", 0.0, "run_ms",
+                            0.0, "collect_ms", 0.0));
     if (job->request.is_shell)
         json_object_set_new(job->result, "survivors", json_array());
     if (r == 0)

@@ -75,7 +75,7 @@ static const struct {
     const char *key;
     int (*say)(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err);
 } keys[] = {
-    { "clean_env", say_clean }, { "raw", say_raw },       { "shell", say_shell },
+    { "clean_env", say_clean }, { "raw", say_raw },         { "shell", say_shell },
     { "unset_env", say_unset }, { "workdir", say_workdir },
 };
 
@@ -121,7 +121,7 @@ void shell_settings_done(struct shell_settings *s)
 
 bool shell_is_foreign(const char *key)
 {
-    static const char *const foreign[] = { "code",    "code_base64", "filename",
+    static const char *const foreign[] = { "code",   "code_base64", "filename",
                                            "inputs", "prelude",     "tools" };
 
     for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
@@ -205,7 +205,8 @@ static bool asks_caller(struct gb_job *job, const char *command)
                                      json_string_at(job->request.program, "workdir", "."));
     if (!why)
         return true;
-    (void)snprintf(refusal.message, sizeof(refusal.message), "refused by the host program: %s", why);
+    (void)snprintf(refusal.message, sizeof(refusal.message), "refused by the host program: %s",
+                   why);
     if (utf8_first_bad(refusal.message, strlen(refusal.message)) >= 0)
         (void)snprintf(refusal.message, sizeof(refusal.message), "refused by the host program");
     reject(job, &refusal);

@@ -12,9 +12,9 @@ struct request;
 
 /* What an operator configures, and what a request may say: both read by the same names. */
 struct shell_settings {
-    json_t *words;      /* which shell, or NULL */
-    json_t *unset;      /* names of variables, or NULL */
-    char *workdir;      /* or NULL */
+    json_t *words; /* which shell, or NULL */
+    json_t *unset; /* names of variables, or NULL */
+    char *workdir; /* or NULL */
     bool clean_env, raw;
     struct shell_rules rules;
 };

@@ -76,9 +76,9 @@ static json_t *file_json(const struct spill_file *f)
 
     if (f->came == 0)
         return json_null();
-    json = json_pack("{s:o,s:I,s:b}", "path", f->fd >= 0 ? json_lossy(f->path) : json_null(),
-                     "bytes", (json_int_t)f->written, "complete",
-                     f->error == 0 && f->written == f->came);
+    json =
+        json_pack("{s:o,s:I,s:b}", "path", f->fd >= 0 ? json_lossy(f->path) : json_null(), "bytes",
+                  (json_int_t)f->written, "complete", f->error == 0 && f->written == f->came);
     if (f->error != 0)
         json_object_set_new(json, "error", json_lossy(strerror(f->error)));
     return json;

@@ -44,10 +44,10 @@ static bool is_one_of(const char *word, const char *const *list)
 /* Those by which a shell, or the loader, decides what runs. */
 static bool is_deciding(const char *name)
 {
-    static const char *const names[] = { "PATH",      "ENV",        "IFS",     "PS0",
-                                         "PS1",       "PS2",        "PS4",     "PROMPT_COMMAND",
-                                         "SHELLOPTS", "EXECIGNORE", "SHELL",   "HISTFILE",
-                                         "EDITOR",    "VISUAL",     "CDPATH",  "FPATH",
+    static const char *const names[] = { "PATH",      "ENV",        "IFS",    "PS0",
+                                         "PS1",       "PS2",        "PS4",    "PROMPT_COMMAND",
+                                         "SHELLOPTS", "EXECIGNORE", "SHELL",  "HISTFILE",
+                                         "EDITOR",    "VISUAL",     "CDPATH", "FPATH",
                                          NULL };
 
     return is_one_of(name, names) || strncmp(name, "LD_", 3) == 0 || strncmp(name, "BASH", 4) == 0;
@@ -99,8 +99,8 @@ static bool is_fine_printf(const struct call *call)
 
 static bool is_fine_set(const struct call *call)
 {
-    static const char *const options[] = { "-e", "-u", "-eu", "-o", "-euo", "+e", "+u",
-                                           "pipefail", "errexit", "nounset", NULL };
+    static const char *const options[] = { "-e", "-u",       "-eu",     "-o",      "-euo", "+e",
+                                           "+u", "pipefail", "errexit", "nounset", NULL };
 
     for (size_t i = 1; i < call->n; i++)
         if (!call->words[i].is_literal || !is_one_of(call->words[i].text, options))

@@ -193,8 +193,8 @@ static int skip_newlines(struct parser *p)
 /* ---- reserved words ---- */
 
 static const char *const reserved[] = {
-    "!",  "case", "coproc", "do",    "done",  "elif", "else",  "esac", "fi", "for", "function",
-    "if", "in",   "select", "then",  "time",  "until", "while", "{",    "}",  "[[", "]]",
+    "!",  "case", "coproc", "do",   "done", "elif",  "else",  "esac", "fi", "for", "function",
+    "if", "in",   "select", "then", "time", "until", "while", "{",    "}",  "[[",  "]]",
 };
 
 /* Is this word next, as it is written, and ended? */
@@ -234,7 +234,9 @@ static bool is_case_end(struct parser *p)
 /* What can only come after commands. */
 static bool is_closing(struct parser *p)
 {
-    static const char *const closing[] = { "}", "do", "done", "elif", "else", "esac", "fi", "then" };
+    static const char *const closing[] = {
+        "}", "do", "done", "elif", "else", "esac", "fi", "then"
+    };
 
     for (size_t i = 0; i < ARRAY_LEN(closing); i++)
         if (is_next(p, closing[i]))
@@ -594,8 +596,9 @@ static int check_operand(struct parser *p, const struct shell_word *before,
         return parser_fail(p, "[[ %s ]]: a name that would be evaluated", op->text);
     for (size_t i = 0; i < ARRAY_LEN(numeric); i++)
         if (strcmp(op->text, numeric[i]) == 0 && !(is_number(before) && is_number(now)))
-            return parser_fail(p, "[[ %s ]] with something that is not a number: it would be "
-                                  "evaluated",
+            return parser_fail(p,
+                               "[[ %s ]] with something that is not a number: it would be "
+                               "evaluated",
                                op->text);
     return 0;
 }
@@ -652,11 +655,11 @@ static const struct {
     const char *word;
     int (*parse)(struct parser *p);
 } compounds[] = {
-    { "{", parse_group },        { "if", parse_if },
-    { "while", parse_while },    { "until", parse_while },
-    { "for", parse_for },        { "select", parse_for },
-    { "case", parse_case },      { "function", parse_named_function },
-    { "[[", parse_condition },   { "coproc", refuse_coproc },
+    { "{", parse_group },      { "if", parse_if },
+    { "while", parse_while },  { "until", parse_while },
+    { "for", parse_for },      { "select", parse_for },
+    { "case", parse_case },    { "function", parse_named_function },
+    { "[[", parse_condition }, { "coproc", refuse_coproc },
 };
 
 static int parse_any(struct parser *p)

@@ -123,9 +123,9 @@ static void on_string_escape(struct plain *p, unsigned char c)
 void plain_add(struct plain *p, const char *bytes, size_t len)
 {
     static void (*const by_state[])(struct plain *, unsigned char) = {
-        [PLAIN_TEXT] = on_text, [PLAIN_ESCAPE] = on_escape,
+        [PLAIN_TEXT] = on_text,       [PLAIN_ESCAPE] = on_escape,
         [PLAIN_CHARSET] = on_charset, [PLAIN_CSI] = on_csi,
-        [PLAIN_STRING] = on_string, [PLAIN_STRING_ESCAPE] = on_string_escape,
+        [PLAIN_STRING] = on_string,   [PLAIN_STRING_ESCAPE] = on_string_escape,
     };
 
     for (size_t i = 0; i < len; i++) {

@@ -26,7 +26,8 @@ static const char *const destructive[] = {
     "\\bsystemctl\\s+(?:poweroff|reboot|halt)\\b",
     "(\\w+|:)\\s*\\(\\)\\s*\\{\\s*\\1\\s*\\|\\s*\\1\\s*&\\s*\\}\\s*;\\s*\\1",
     "\\b(?:curl|wget)\\b[^\\n;]*\\|\\s*(?:sudo\\s+)?(?:\\S*/)?(?:ba|da|z|k)?sh\\b",
-    "\\b(?:curl|wget)\\b[^\\n;]*\\|\\s*(?:sudo\\s+)?(?:\\S*/)?(?:python\\d?|perl|ruby|node|pwsh)\\b",
+    "\\b(?:curl|wget)\\b[^\\n;]*\\|\\s*(?:sudo\\s+)?(?:\\S*/"
+    ")?(?:python\\d?|perl|ruby|node|pwsh)\\b",
     "\\bchmod\\s+(?:-\\w+\\s+)*(?:-R|--recursive)\\s+(?:-\\w+\\s+)*[0-7]*777\\s+/",
     "\\bchown\\s+(?:-\\w+\\s+)*(?:-R|--recursive)\\s+\\S+\\s+/",
     "\\bgit\\s+push\\b.*\\s(?:-f|--force)\\b",
@@ -43,8 +44,7 @@ static const char *const destructive[] = {
 
 /* What talks to somebody else. */
 static const char *const network[] = {
-    "\\b(?:curl|wget|ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|ftp)\\b",
-    "/dev/(?:tcp|udp)/",
+    "\\b(?:curl|wget|ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|ftp)\\b", "/dev/(?:tcp|udp)/",
     "\\bgit\\s+(?:clone|fetch|pull|push|ls-remote)\\b",
     "\\b(?:pip\\d?|npm|npx|yarn|pnpm|cargo|gem|apt|apt-get|dnf|yum|apk|brew)\\s+"
     "(?:install|add|i|update|upgrade|download)\\b",
@@ -54,9 +54,7 @@ static const char *const network[] = {
 /* What asks for another user's rights. */
 static const char *const privileges[] = {
     "\\b(?:sudo|su|doas|pkexec|runuser|setpriv|nsenter|unshare|chroot)\\b",
-    "\\bchmod\\s+(?:-\\w+\\s+)*(?:[ugoa]*\\+[rwx]*s|[2467][0-7]{3})\\b",
-    "\\bsetcap\\b",
-    NULL
+    "\\bchmod\\s+(?:-\\w+\\s+)*(?:[ugoa]*\\+[rwx]*s|[2467][0-7]{3})\\b", "\\bsetcap\\b", NULL
 };
 
 static const struct {
@@ -100,8 +98,8 @@ static int check_strings(const char *key, const json_t *value, struct gb_err *er
         const char *text = json_string_value(item);
 
         if (!text || !*text || strlen(text) != json_string_length(item))
-            return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of strings, none of them empty",
-                           key);
+            return gb_fail(err, GB_E_INVALID, 0,
+                           "%s: must be a list of strings, none of them empty", key);
         if (strlen(text) > SHELL_PATTERN_MAX)
             return gb_fail(err, GB_E_LIMIT, 0, "%s: one of more than %d bytes", key,
                            SHELL_PATTERN_MAX);
@@ -196,14 +194,14 @@ const char *shell_rules_name(const struct shell_rules *operators, const struct s
     if (operators->allow || operators->allow_command || request->allow || request->allow_command)
         return "strict";
     return json_array_size(operators->deny) + json_array_size(request->deny) > 0 ? "standard"
-                                                                                  : "off";
+                                                                                 : "off";
 }
 
 /* ---- judging ---- */
 
 __attribute__((format(printf, 4, 5))) static bool refuse(struct shell_refusal *ret,
-                                                        const char *rule, const char *remedy,
-                                                        const char *fmt, ...)
+                                                         const char *rule, const char *remedy,
+                                                         const char *fmt, ...)
 {
     va_list ap;
 

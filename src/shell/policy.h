@@ -31,7 +31,8 @@ int shell_rules_say(struct shell_rules *r, const char *key, const json_t *value,
 const char *shell_rules_key(size_t i);
 
 /* "off" where there are none, "strict" where only what is listed may pass, else "standard". */
-const char *shell_rules_name(const struct shell_rules *operators, const struct shell_rules *request);
+const char *shell_rules_name(const struct shell_rules *operators,
+                             const struct shell_rules *request);
 
 struct shell_refusal {
     const char *rule;   /* "empty", "deny", "allow" or "allow_command" */

@@ -104,11 +104,12 @@ json_t *probe_read(const char *text)
 /* ---- text ---- */
 
 static const char *const idioms[] = {
-    [SHELL_BASH] = "- Set a variable with `export NAME=value`, use it as `$NAME` or `${NAME}`; quote "
-                   "it: `\"$NAME\"`.\n"
-                   "- Join commands with `&&`; `set -o pipefail` makes a pipeline fail with any of "
-                   "its parts.\n"
-                   "- Paths have `/` in them; discard output with `>/dev/null`.\n",
+    [SHELL_BASH] =
+        "- Set a variable with `export NAME=value`, use it as `$NAME` or `${NAME}`; quote "
+        "it: `\"$NAME\"`.\n"
+        "- Join commands with `&&`; `set -o pipefail` makes a pipeline fail with any of "
+        "its parts.\n"
+        "- Paths have `/` in them; discard output with `>/dev/null`.\n",
     [SHELL_SH] = "- Set a variable with `export NAME=value`, use it as `$NAME` or `${NAME}`; quote "
                  "it: `\"$NAME\"`.\n"
                  "- This is not bash: no `[[ ]]`, no arrays, no `<(...)`, no `${x/a/b}`, no "
@@ -146,8 +147,8 @@ static void put_tools(FILE *f, const json_t *probe)
     }
     fputs(before[0] == ',' ? "\n" : "", f);
     for (size_t i = 0; i < json_array_size(missing); i++)
-        fprintf(f, "%s%s", i ? ", " : "Not installed: ",
-                json_string_value(json_array_get(missing, i)));
+        fprintf(f, "%s%s",
+                i ? ", " : "Not installed: ", json_string_value(json_array_get(missing, i)));
     fputs(json_array_size(missing) > 0 ? "\n" : "", f);
 }
 

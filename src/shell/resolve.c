@@ -29,8 +29,8 @@ static bool is_one_of(const char *name, const char *const *names)
 
 enum shell_family shell_family_of(const char *program)
 {
-    static const char *const powershells[] = { "pwsh", "pwsh.exe", "powershell", "powershell.exe",
-                                               "pwsh-preview", NULL };
+    static const char *const powershells[] = { "pwsh",           "pwsh.exe",     "powershell",
+                                               "powershell.exe", "pwsh-preview", NULL };
     const char *name = base_name(program);
 
     if (is_one_of(name, powershells))
@@ -40,9 +40,9 @@ enum shell_family shell_family_of(const char *program)
 
 const char *shell_family_name(enum shell_family family)
 {
-    static const char *const names[] = { [SHELL_BASH] = "bash",
-                                         [SHELL_SH] = "sh",
-                                         [SHELL_PWSH] = "powershell" };
+    static const char *const names[] = {
+        [SHELL_BASH] = "bash", [SHELL_SH] = "sh", [SHELL_PWSH] = "powershell"
+    };
     return names[family];
 }
 

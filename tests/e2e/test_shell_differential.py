@@ -25,7 +25,7 @@ PIECES = ["ok", "ok", "ok x", "bad", "bad x", "$(", ")", "`", "'", '"', "\\", "\
 BEGINNINGS = [
     "ok 'bad'", "ok \"bad\" bad", "ok bad; ok bad", "ok | ok bad", "ok && ok # bad", "ok \\$(bad)",
     "ok '$(bad)'", "ok \"\\$(bad)\"", "ok '`bad`'", "ok ${x:-bad}", "ok ${x:-'$(bad)'}",
-    "ok \"${x:-bad}\"", "ok <<E\nbad\nE\nok", "ok <<'E'\n$(bad)\nE\n", "ok <<-E\n\tbad\n\tE\nok",
+    "ok \"${x:-bad}\"", "ok <<E\nbad\nE\nok", "ok <<'E'\n$(bad)\nE\n", "ok <<-E\n\tbad\n\t" "E\nok",
     "x=bad ok", "x='bad' ok $x", "if ok bad; then ok; else ok bad; fi", "for i in bad ok; do ok $i; done",
     "while ok bad; do exit; done", "case bad in bad) ok;; esac", "case ok in x|bad) ok;; *) ok; esac",
     "ok $(ok bad)", "ok `ok bad`", "ok \"$(ok 'bad')\"", "(ok bad)", "{ ok bad; }", "f() { ok bad; }; f bad",

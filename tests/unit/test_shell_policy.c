@@ -41,7 +41,7 @@ static void assert_each(const char *rules, const char *const *commands, size_t n
 
 #define ALL(rules, list, want) assert_each(rules, list, ARRAY_LEN(list), want)
 
-#define PRESET "{\"deny_preset\": [\"destructive\"]}"
+#define PRESET                 "{\"deny_preset\": [\"destructive\"]}"
 
 /* 226, 235, 261: no rules, no refusals. */
 static void test_no_rules(void **state)
@@ -260,10 +260,10 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_rules),       cmocka_unit_test(test_blank),
-        cmocka_unit_test(test_preset),         cmocka_unit_test(test_known_bypasses),
-        cmocka_unit_test(test_allow),          cmocka_unit_test(test_order),
-        cmocka_unit_test(test_catastrophe),    cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_no_rules),    cmocka_unit_test(test_blank),
+        cmocka_unit_test(test_preset),      cmocka_unit_test(test_known_bypasses),
+        cmocka_unit_test(test_allow),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_catastrophe), cmocka_unit_test(test_reading),
         cmocka_unit_test(test_names),
     };
 

@@ -35,12 +35,14 @@ static const char *resolve(const char *wish, const char *on_host, const char *co
     if (!json || words)
         program = shell_find(words, "/usr/local/bin:/usr/bin", look, &err);
     if (program)
-        argv = shell_argv(&(struct shell_call){
-            .program = program, .words = words, .command = command });
+        argv = shell_argv(
+            &(struct shell_call){ .program = program, .words = words, .command = command });
     text[0] = '\0';
     for (size_t i = 0; i < json_array_size(argv); i++) {
-        (void)strcat(text, i ? "|" : "");
-        (void)strcat(text, json_string_value(json_array_get(argv, i)));
+        size_t n = strlen(text);
+
+        (void)snprintf(text + n, sizeof(text) - n, "%s%s", i ? "|" : "",
+                       json_string_value(json_array_get(argv, i)));
     }
     if (!program)
         (void)snprintf(text, sizeof(text), "! %s", err.msg);
@@ -52,8 +54,8 @@ static const char *resolve(const char *wish, const char *on_host, const char *co
 }
 
 #define ALL "/bin/bash /bin/sh /usr/bin/bash /usr/bin/sh /usr/bin/pwsh /usr/bin/zsh /usr/bin/dash"
-#define PWSH_BEFORE                                                             \
-    "[Console]::OutputEncoding = [Console]::InputEncoding = $OutputEncoding = " \
+#define PWSH_BEFORE                                                              \
+    "[Console]::OutputEncoding = [Console]::InputEncoding = $OutputEncoding = "  \
     "[System.Text.UTF8Encoding]::new($false); $ErrorActionPreference = 'Stop'; " \
     "$ProgressPreference = 'SilentlyContinue'\n"
 #define PWSH_AFTER "\nif ($null -ne $LASTEXITCODE) { exit $LASTEXITCODE }"

@@ -8,7 +8,9 @@
 
 /* ---- environment ---- */
 
-#define BASE "\"base\": {\"PATH\": \"/usr/bin\", \"HOME\": \"/h\", \"LANG\": \"C.UTF-8\", \"TMPDIR\": \"/t\", \"A\": \"1\"}"
+#define BASE                                                                                   \
+    "\"base\": {\"PATH\": \"/usr/bin\", \"HOME\": \"/h\", \"LANG\": \"C.UTF-8\", \"TMPDIR\": " \
+    "\"/t\", \"A\": \"1\"}"
 
 static void test_environment(void **state)
 {
@@ -125,7 +127,10 @@ static void test_plain(void **state)
         { "\x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\\n", "link\n" },
         { "\x1bPdevice\x1b\\x", "x" },
         { "\x1b(Bx\x1b=y", "xy" },
-        { "a\x07" "b\x7f" "c", "abc" },
+        { "a\x07"
+          "b\x7f"
+          "c",
+          "abc" },
         { "\x1b[2J\x1b[Hx", "x" },
         /* what does not end hides no more than its line */
         { "\x1b]0;never\nx\n", "\nx\n" },
