@@ -16,10 +16,26 @@
 
 struct backend;
 struct run;
+struct place; /* a box that stays: where a session lives */
 
 /* AUTO is no level: the strongest of namespaces and landlock that this host lets us make. */
 enum {
     ISOLATION_AUTO = -1
+};
+
+/* What a run does in a place. */
+enum place_act {
+    PLACE_CELL,    /* the program, in the names that are there */
+    PLACE_INSPECT, /* likewise, but nothing will have changed */
+    PLACE_REWIND,  /* no program: take it back to the end of cell `cell` */
+    PLACE_FORK,    /* no program: a copy of it goes on in the place `into`, which is empty */
+};
+
+/* What became of the place that a run was in. */
+enum place_state {
+    PLACE_INTACT,
+    PLACE_ROLLED, /* what the run did there is undone */
+    PLACE_LOST,   /* there is nothing left of it */
 };
 
 struct run_order {
@@ -34,6 +50,11 @@ struct run_order {
     struct mounts *mounts;        /* what it sees of the host, or NULL; borrowed */
     struct workspace_file *files; /* to be in its workspace; borrowed until it is done */
     size_t n_files;
+    struct place *place; /* where it runs; NULL: in a box of its own. One run at a time */
+    enum place_act act;
+    uint64_t cell;      /* with PLACE_REWIND; 0: before the first */
+    struct place *into; /* with PLACE_FORK */
+    bool list_survivors; /* tell at the end what still ran */
 };
 
 /* What the check found in code that it let pass. All borrowed. */
@@ -70,13 +91,17 @@ struct run_outcome {
     const char *layers[PLAN_LAYERS_MAX];
     size_t n_layers;
     struct box_usage usage;
-    int64_t setup_cpu_us; /* of it, what the box had used before it saw the code */
-    int64_t started_us;   /* when the code went into the box; 0 if it never did */
-    int64_t begun_us;     /* when it could begin: later than that for one that was held */
-    int64_t ended_us;     /* when its last process was gone */
+    const struct box_survivor *survivors; /* borrowed: the first of those that were asked for */
+    size_t n_survivors;                   /* all of them */
+    int64_t setup_cpu_us;                 /* of it, what the box had used before it saw the code */
+    int64_t started_us;                   /* when the code went into the box; 0 if it never did */
+    int64_t begun_us; /* when it could begin: later than that for one that was held */
+    int64_t ended_us; /* when its last process was gone */
     /* Whoever is told of the end closes both. */
     int workspace; /* the directory that the program wrote to, or -1 */
     int keeper; /* as long as it is open, what is in there stays; or -1 where nothing can take it away */
+    enum place_state place;
+    const char *note; /* borrowed: what happened to the place since the last run; or NULL */
 };
 
 /* What a program with tools may say while it runs. */
@@ -91,6 +116,27 @@ struct run_word {
     const json_t *json; /* an object: bounded, without duplicate keys, else hostile */
     const char *text;   /* the same as it came */
     size_t len;
+};
+
+struct place_spec {
+    unsigned copies; /* how many cells can be taken back, at least 1 */
+    void *data;
+    /* The place is gone, and no run was there to be told. Not called from inside a call. */
+    void (*lost)(void *data, const struct gb_err *why);
+};
+
+/* Where a place keeps its files, and whose they are there, by the host's numbers. */
+struct place_ground {
+    int dir;
+    uid_t uid;
+    gid_t gid;
+};
+
+/* What is known of a place. */
+struct place_about {
+    uint64_t cell;                  /* the last whose doing is in it */
+    uint64_t cells[BOX_COPIES_MAX]; /* that it can be taken back to, in order */
+    size_t n_cells;
 };
 
 struct run_events {
@@ -126,6 +172,15 @@ struct backend_ops {
     size_t (*untold)(const struct run *run);
     /* End it now. done follows. */
     void (*kill)(struct run *run);
+    /* Ask the program to stop: KeyboardInterrupt, if it lets that happen. Only in a place. */
+    void (*interrupt)(struct run *run);
+    /* A place; its box is made when the first run comes. NULL when memory ran out. */
+    struct place *(*place_new)(struct backend *b, const struct place_spec *spec);
+    struct place_about (*place_about)(const struct place *place);
+    /* Its workspace; .dir is borrowed, and -1 where it cannot be looked into. */
+    struct place_ground (*place_ground)(const struct place *place);
+    /* End it and all that lives there. There must be no run in it. Accepts NULL. */
+    void (*place_free)(struct place *place);
     /* The plan for an order, as JSON, NULL with err: GB_E_BUSY while it is not known
      * yet what auto means here. */
     json_t *(*explain)(struct backend *b, const struct run_order *order, struct gb_err *err);

@@ -12,29 +12,29 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/frames.h"
+#include "backend/seat.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "python/protocol.h"
 
-_Static_assert((int)DISPLAY_MAX >= (int)FRAME_MAX, "a buffer for the larger takes all");
-
 enum {
     PIECE = 64 << 10,
     PIPE_PIECES = 16, /* of the largest pipe that a guest can make */
     /* A shorter run cannot do harm that rlimits do not stop, and need not wake the watcher. */
     WATCH_AFTER_US = 3000,
-    /* How long a box that was told to end may take before init is killed, and how long a guest
-     * that has answered may take to exit. Both do it at once, unless the host is very busy. */
+    /* How long a box that was told to end may take before init is killed. It does so at once, unless
+     * the host is very busy. */
     LATE_US = 300000,
-    LINGER_S = 3,
     /* Of what a program was told: how much may wait to be read, and from how much on no more is
      * heard from it. */
     UNREAD_MAX = 96 << 20,
@@ -82,183 +82,23 @@ static void on_err(evutil_socket_t fd, short what, void *data)
 
 /* ---- the guest's answer: hostile ---- */
 
-/* Anything that is not a well-formed frame, at a time when it can be meant, ends the run. */
-static void forged(struct host_box *box, const char *what)
+void host_box_forged(struct host_box *box, const char *what)
 {
     box->forged = what;
     (void)event_del(box->on_answer);
-    host_box_kill(box);
+    host_box_stop(box);
 }
 
-/* The JSON of a frame that is all there, or NULL if it is not what we would read. */
-static json_t *frame_json(const char *text, size_t len)
+bool host_box_has_answered(const struct host_box *box)
 {
-    json_t *json;
-
-    if (json_count_items(text, len) > FRAME_ITEMS_MAX)
-        return NULL;
-    json = json_loadb(text, len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
-    if (json_is_object(json) && json_depth(json) <= FRAME_DEPTH_MAX)
-        return json;
-    json_decref(json);
-    return NULL;
+    return box->answer && !box->seat;
 }
 
-static void send_go(const struct host_box *box)
+void host_box_send_go(const struct host_box *box)
 {
     struct frame head = { .kind = FRAME_GO };
 
     (void)fd_send(box->chan, &head, sizeof(head), NULL, 0); /* a box that is gone says so itself */
-}
-
-/* Once, and only from the check: the program that it let pass has never seen the token. It waits
- * for this to have been read: once it runs it could read the pipe itself, token
- * and all, and speak for the check. */
-static const char *take_checked(struct host_box *box, const struct frame *head, json_t *found,
-                                const char *text)
-{
-    (void)text;
-    if (box->is_checked || head->token != box->token)
-        return "a second word on the check, or not the check's own";
-    box->is_checked = true;
-    if (box->is_ending)
-        return NULL; /* it died waiting: nobody need be asked about it */
-    box->callbacks->checked(box->callbacks->data, box, found);
-    if (!box->is_held)
-        send_go(box);
-    return NULL;
-}
-
-/* The program is at its end and has flushed. Its exit ends the box and whatever else lives
- * there; killing it instead would lose the kernel's account of what it used. */
-static const char *take_done(struct host_box *box, const struct frame *head, json_t *answer,
-                             const char *text)
-{
-    struct timeval late = { .tv_sec = LINGER_S };
-
-    (void)text;
-    box->answer = json_incref(answer);
-    box->is_verdict = head->token == box->token && !box->is_checked;
-    (void)event_del(box->on_answer);
-    (void)evtimer_add(box->on_late, &late);
-    return NULL;
-}
-
-static const char *take_display(struct host_box *box, const struct frame *head, json_t *shown,
-                                const char *text)
-{
-    (void)head;
-    (void)text;
-    box->callbacks->display(box->callbacks->data, box, shown);
-    return NULL;
-}
-
-/* May it show this much more? A guest that keeps on is not read any further: that costs no more
- * than what it prints. */
-static bool has_room(struct host_box *box, const struct frame *head)
-{
-    if (box->is_display_full)
-        return false;
-    box->is_display_full = box->display_things >= DISPLAY_THINGS_MAX ||
-                           head->len > DISPLAY_RUN_MAX - box->display_bytes;
-    if (box->is_display_full) {
-        box->callbacks->display(box->callbacks->data, box, NULL);
-        return false;
-    }
-    box->display_things++;
-    box->display_bytes += head->len;
-    return true;
-}
-
-static const char *take_word(struct host_box *box, const struct frame *head, json_t *json,
-                             const char *text)
-{
-    struct run_word word = { .kind =
-                                 head->kind == FRAME_TOOL_CALL ? WORD_TOOL_CALL : WORD_TOOL_CANCEL,
-                             .json = json,
-                             .text = text,
-                             .len = head->len };
-
-    if (!box->has_tools || head->token != box->tool_token)
-        return "a tool call that did not come from the program's own runtime";
-    if (box->is_ending || box->killed)
-        return NULL; /* nobody is left to hear the answer */
-    return box->callbacks->word(box->callbacks->data, box, &word);
-}
-
-/* What a guest may send, and how much of it. */
-static const struct frame_taker {
-    enum frame_kind kind;
-    uint32_t max;   /* bytes */
-    bool has_begun; /* only a program that runs sends it */
-    bool (*has_room)(struct host_box *box, const struct frame *head); /* NULL: always */
-    const char *(*take)(struct host_box *box, const struct frame *head, json_t *json,
-                        const char *text);
-} takers[] = {
-    { FRAME_DONE, FRAME_MAX, false, NULL, take_done },
-    { FRAME_CHECKED, FRAME_MAX, false, NULL, take_checked },
-    { FRAME_TOOL_CALL, TOOL_CALL_MAX, true, NULL, take_word },
-    { FRAME_TOOL_CANCEL, TOOL_CALL_MAX, true, NULL, take_word },
-    { FRAME_DISPLAY, DISPLAY_MAX, true, has_room, take_display },
-};
-
-static const struct frame_taker *taker_of(const struct host_box *box, const struct frame *head)
-{
-    for (size_t i = 0; i < ARRAY_LEN(takers) && box->state >= BOX_RUNNING; i++)
-        if (takers[i].kind == head->kind && !(takers[i].has_begun && box->is_held))
-            return &takers[i];
-    return NULL;
-}
-
-/* Returns NULL, or what is wrong with it. */
-static const char *take_content(struct host_box *box, const struct frame_taker *taker,
-                                const struct frame *head, const char *text)
-{
-    int64_t began = clock_us();
-    auto_json json_t *json = NULL;
-
-    if (taker->has_room && !taker->has_room(box, head))
-        return NULL;
-    json = frame_json(text, head->len);
-    box->parse_us += clock_us() - began;
-    return json ? taker->take(box, head, json, text)
-                : "a frame that is no JSON object, or too deep, or of too many items";
-}
-
-/* Take the frame at `text`, if it is all there. Returns its length, 0 if it is not. */
-static size_t take_frame(struct host_box *box, const char *text, size_t len)
-{
-    const struct frame_taker *taker;
-    const char *problem;
-    struct frame head;
-
-    if (len < sizeof(head))
-        return 0;
-    memcpy(&head, text, sizeof(head));
-    taker = taker_of(box, &head);
-    if (!taker)
-        problem = "something that is no frame, or not of a kind that programs send";
-    else if (head.len > taker->max)
-        problem = "a frame that is larger than frames may be";
-    else if (len < sizeof(head) + head.len)
-        return 0;
-    else
-        problem = take_content(box, taker, &head, text + sizeof(head));
-    if (problem)
-        forged(box, problem);
-    return problem ? 0 : sizeof(head) + head.len;
-}
-
-static void take_frames(struct host_box *box)
-{
-    size_t at = 0, n;
-
-    do {
-        n = take_frame(box, box->in.data + at, box->in.len - at);
-        at += n;
-    } while (n > 0 && !box->answer);
-    box->in.len -= at;
-    memmove(box->in.data, box->in.data + at, box->in.len);
 }
 
 /* What was printed before something was displayed is to be told before it: the guest flushes first,
@@ -277,10 +117,10 @@ static bool read_answer(struct host_box *box)
     struct gb_err err;
     ssize_t n;
 
-    if (box->answer || box->forged)
+    if (host_box_has_answered(box) || box->forged)
         return false;
     if (gb_buf_reserve(&box->in, PIECE, &err) < 0) {
-        forged(box, "more than can be read");
+        host_box_forged(box, "more than can be read");
         return false;
     }
     n = read(box->answer_fd, box->in.data + box->in.len, PIECE);
@@ -291,14 +131,14 @@ static bool read_answer(struct host_box *box)
         return false;
     }
     box->in.len += (size_t)n;
-    take_frames(box);
+    frames_take(box);
     return true;
 }
 
 /* Listen, unless there is a reason not to. */
 static void listen_on(struct host_box *box)
 {
-    if (box->answer || box->forged)
+    if (host_box_has_answered(box) || box->forged)
         return;
     if (box->is_paused || box->is_resting)
         (void)event_del(box->on_answer);
@@ -313,7 +153,8 @@ static void rest(struct host_box *box)
 {
     struct timeval in = { .tv_usec = (suseconds_t)box->parse_us };
 
-    if (box->parse_us < LONG_PARSE_US || box->parse_us >= 1000000 || box->answer || box->forged)
+    if (box->parse_us < LONG_PARSE_US || box->parse_us >= 1000000 || host_box_has_answered(box) ||
+        box->forged)
         return;
     box->is_resting = true;
     (void)evtimer_add(box->on_rest, &in);
@@ -337,7 +178,8 @@ static void on_answer(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     box->parse_us = 0;
-    read_printed(box);
+    if (!box->seat || seat_is_running(box)) /* between cells it waits for the next */
+        read_printed(box);
     (void)read_answer(box);
     rest(box);
 }
@@ -366,6 +208,39 @@ static void on_chan(evutil_socket_t fd, short what, void *data)
     attend(box);
 }
 
+int host_box_open_words(struct host_box *box, uint64_t token, int *ret_far, struct gb_err *err)
+{
+    struct event_base *base = event_get_base(box->on_ctl);
+    int pair[2];
+
+    host_box_close_words(box);
+    if (token == 0)
+        return 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making a socket for a cell's tools");
+    *ret_far = pair[1];
+    box->words = pair[0];
+    box->has_tools = true;
+    box->tool_token = token;
+    (void)shutdown(pair[0], SHUT_RD);
+    return event_assign(box->on_chan, base, pair[0], EV_WRITE, on_chan, box) < 0
+               ? gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a socket for a cell's tools")
+               : 0;
+}
+
+void host_box_close_words(struct host_box *box)
+{
+    if (box->words < 0)
+        return;
+    (void)event_del(box->on_chan);
+    (void)close(take_fd(&box->words));
+    outbox_done(&box->outbox);
+    box->outbox.is_deaf = false;
+    box->is_paused = false; /* whoever ends a cell listens again */
+    box->has_tools = false;
+    box->tool_token = 0;
+}
+
 bool host_box_tell(struct host_box *box, const char *json, size_t len)
 {
     struct frame head = { .kind = FRAME_TOOL_RESULT,
@@ -373,9 +248,11 @@ bool host_box_tell(struct host_box *box, const char *json, size_t len)
                           .token = box->tool_token };
     bool ok;
 
-    if (!box->has_tools || box->state != BOX_RUNNING || box->killed)
+    if (!box->has_tools || box->state != BOX_RUNNING || box->killed ||
+        (box->seat && !seat_is_running(box)))
         return false;
-    ok = outbox_send(&box->outbox, box->chan, &head, sizeof(head), json, len);
+    ok = outbox_send(&box->outbox, box->seat ? box->words : box->chan, &head, sizeof(head), json,
+                     len);
     attend(box);
     return ok;
 }
@@ -391,7 +268,8 @@ static bool next_event(struct host_box *box, struct box_event *event, ssize_t *r
     size_t n = 1;
 
     *ret_len = fd_recv(box->ctl, event, sizeof(*event), &fd, &n);
-    if (*ret_len > 0 && n == 1 && event->kind == BOX_READY && box->workspace < 0)
+    if (*ret_len > 0 && n == 1 && box->workspace < 0 &&
+        (event->kind == BOX_READY || event->kind == BOX_OPENED))
         box->workspace = take_fd(&fd);
     if (*ret_len > 0 && n == 1)
         gb_closep(&fd);
@@ -418,9 +296,26 @@ static void note_event(struct host_box *box, const struct box_event *event)
         box->status = event->status;
         box->sample = event->sample;
         box->usage = event->usage;
+        box->n_survivors = event->n_survivors;
+        memcpy(box->survivors, event->survivors, sizeof(box->survivors));
         end(box);
         break;
+    case BOX_RESTED:
+    case BOX_ROLLED:
+    case BOX_DROPPED:
+    case BOX_OPENED:
+        if (box->seat)
+            seat_event(box, event);
+        break;
     }
+}
+
+static void gone(struct host_box *box)
+{
+    if (box->state == BOX_RUNNING)
+        end(box);
+    box->callbacks->gone(box->callbacks->data, box);
+    host_box_free(box);
 }
 
 static void on_ctl(evutil_socket_t fd, short what, void *data)
@@ -433,6 +328,8 @@ static void on_ctl(evutil_socket_t fd, short what, void *data)
     (void)what;
     if (next_event(box, &event, &n))
         note_event(box, &event);
+    else if (n != -EAGAIN && !host_box_is_last(box))
+        gone(box); /* the others live on, and the process with them */
     else if (n != -EAGAIN)
         (void)event_del(box->on_ctl);
 }
@@ -446,7 +343,7 @@ static void on_watch(evutil_socket_t fd, short what, void *data)
 
     (void)fd;
     (void)what;
-    if (box->state == BOX_RUNNING)
+    if (box->state == BOX_RUNNING && (!box->seat || seat_is_running(box)))
         (void)fd_send(box->ctl, &order, sizeof(order), NULL, 0);
 }
 
@@ -484,6 +381,30 @@ static int give_up_ctl(struct host_box *box)
     return take_fd(&box->ctl);
 }
 
+/* A pipe's content and no more: in a box where a session lives, somebody may go on writing. */
+static void drain_some(struct host_box *box, int fd, int stream)
+{
+    int left = 0;
+
+    if (ioctl(fd, FIONREAD, &left) < 0)
+        return;
+    for (; left > 0 && read_piece(box, fd, stream); left -= PIECE)
+        ;
+}
+
+void host_box_drain(struct host_box *box)
+{
+    drain_some(box, box->out, STDOUT_FILENO);
+    drain_some(box, box->err, STDERR_FILENO);
+}
+
+void host_box_drain_answer(struct host_box *box)
+{
+    while (read_answer(box))
+        ;
+    box->in.len = 0;
+}
+
 static void end(struct host_box *box)
 {
     bool ran = box->state == BOX_RUNNING;
@@ -494,7 +415,10 @@ static void end(struct host_box *box)
     box->state = BOX_OVER;
     if (ran)
         box->callbacks->ended(box->callbacks->data, box);
-    if (box->reported) { /* nothing more comes */
+    if (box->reported && !host_box_is_last(box)) {
+        (void)shutdown(box->ctl,
+                       SHUT_WR); /* its end there is closed when the others do not need it */
+    } else if (box->reported) {  /* nothing more comes */
         auto_close int ctl = give_up_ctl(box);
         (void)ctl;
     }
@@ -514,10 +438,7 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
     while (next_event(box, &event, &n))
         if (event.kind != BOX_READY || box->state == BOX_RUNNING)
             note_event(box, &event); /* a short run may have been ready and over since we looked */
-    if (box->state == BOX_RUNNING)
-        end(box);
-    box->callbacks->gone(box->callbacks->data, box);
-    host_box_free(box);
+    gone(box);
 }
 
 /* ---- what became of it ---- */
@@ -526,16 +447,25 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
 {
     struct run_outcome o = { .level = box->shape.level,
                              .usage = box->usage,
+                             .survivors = box->survivors,
+                             .n_survivors = box->n_survivors,
                              .setup_cpu_us = box->setup_cpu_us,
                              .is_checked = box->is_checked,
                              .has_begun = !box->is_held,
-                             .workspace = take_fd(&box->workspace),
                              .keeper = -1,
                              .n_layers = box->n_layers };
 
-    if (box->reported && box->shape.level < LEVEL_NAMESPACES)
+    /* A box that lives on keeps both. */
+    o.workspace = box->state == BOX_OVER || box->workspace < 0
+                      ? take_fd(&box->workspace)
+                      : fcntl(box->workspace, F_DUPFD_CLOEXEC, 3);
+    if (box->state == BOX_OVER && box->reported && box->shape.level < LEVEL_NAMESPACES &&
+        host_box_is_last(box))
         o.keeper = give_up_ctl(box);
     memcpy(o.layers, box->layers, sizeof(o.layers));
+    if (box->seat && seat_failed(box, &o))
+        return o;
+
     if (box->setup_failed) {
         o.end = RUN_FAILED;
         o.err = box->setup_err;
@@ -589,6 +519,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
     ok = ok && shutdown(chan[0], SHUT_RD) == 0;
     *box = (struct host_box){ .pidfd = -1,
                               .workspace = -1,
+                              .words = -1,
                               .ctl = ctl[0],
                               .chan = chan[0],
                               .answer_fd = reply[0],
@@ -654,8 +585,7 @@ static int send_program(struct host_box *box, const json_t *program, int in, str
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending the request to its box") : 0;
 }
 
-/* From now on init watches what it uses, and its time. */
-static void watch_soon(struct host_box *box)
+void host_box_watch(struct host_box *box)
 {
     struct timeval soon = { .tv_usec = WATCH_AFTER_US };
 
@@ -664,6 +594,13 @@ static void watch_soon(struct host_box *box)
 
 int host_box_run(struct host_box *box, const struct box_work *work, struct gb_err *err)
 {
+    struct box_order list = { .kind = BOX_LIST };
+
+    /* order: first, so that init knows of it when the program ends, however soon that is. */
+    if (work->list_survivors)
+        (void)fd_send(box->ctl, &list, sizeof(list), NULL, 0);
+    if (box->seat)
+        return seat_take(box, work, err);
     if (send_program(box, work->program, work->in, err) < 0)
         return -1;
     box->state = BOX_RUNNING;
@@ -673,7 +610,7 @@ int host_box_run(struct host_box *box, const struct box_work *work, struct gb_er
     box->has_tools = work->tool_token != 0;
     box->tool_token = work->tool_token;
     if (!work->hold) /* until then only our own code runs in it */
-        watch_soon(box);
+        host_box_watch(box);
     return 0;
 }
 
@@ -682,8 +619,8 @@ void host_box_go(struct host_box *box)
     if (!box->is_held || !box->is_checked || box->state != BOX_RUNNING)
         return;
     box->is_held = false;
-    send_go(box);
-    watch_soon(box);
+    host_box_send_go(box);
+    host_box_watch(box);
 }
 
 void host_box_kill(struct host_box *box)
@@ -691,6 +628,8 @@ void host_box_kill(struct host_box *box)
     struct box_order order = { .kind = BOX_DIE };
     struct timeval late = { .tv_usec = LATE_US };
 
+    if (!host_box_is_last(box)) /* who is late then costs all of them the box */
+        late = (struct timeval){ .tv_sec = BOX_LINGER_S };
     box->killed = true;
     if (box->state != BOX_RUNNING)
         box->state = BOX_OVER;
@@ -700,19 +639,75 @@ void host_box_kill(struct host_box *box)
     (void)evtimer_add(box->on_late, &late);
 }
 
+void host_box_stop(struct host_box *box)
+{
+    if (box->seat && box->state == BOX_RUNNING && !box->killed)
+        seat_stop(box);
+    else
+        host_box_kill(box);
+}
+
+bool host_box_is_last(const struct host_box *box)
+{
+    return !box->kin || box->kin->n <= 1;
+}
+
+int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *err)
+{
+    int pidfd = fcntl(box->pidfd, F_DUPFD_CLOEXEC, 3);
+
+    if (!box->kin) {
+        box->kin = calloc(1, sizeof(*box->kin));
+        if (box->kin)
+            box->kin->n = 1;
+    }
+    if (pidfd < 0 || !box->kin || host_box_born(fork, box->pid, pidfd, err) < 0) {
+        gb_closep(&pidfd);
+        fork->pidfd = -1;
+        fork->pid = 0; /* it never came to be */
+        return gb_fail(err, GB_E_SYSTEM, errno, "sharing a box");
+    }
+    fork->kin = box->kin;
+    fork->kin->n++;
+    fork->number = box->number;
+    fork->is_fork = true;
+    fork->uid = box->uid;
+    fork->gid = box->gid;
+    fork->shape = box->shape;
+    (void)mounts_ref(fork->shape.mounts);
+    fork->n_layers = box->n_layers;
+    memcpy(fork->layers, box->layers, sizeof(fork->layers));
+    fork->scratch = box->scratch ? strdup(box->scratch) : NULL;
+    fork->state = BOX_RUNNING;
+    fork->is_ready = true;
+    return 0;
+}
+
+void box_far_close(const struct box_far *far)
+{
+    gb_closep(&far->ctl);
+    gb_closep(&far->chan);
+    gb_closep(&far->answer);
+    gb_closep(&far->out);
+    gb_closep(&far->err);
+}
+
 void host_box_free(struct host_box *box)
 {
     struct event *events[] = { box->on_pid,  box->on_ctl,  box->on_answer,
                                box->on_out,  box->on_err,  box->on_watch,
                                box->on_late, box->on_chan, box->on_rest };
-    int fds[] = { box->pidfd, box->ctl, box->chan,     box->answer_fd,
-                  box->out,   box->err, box->workspace };
+    int fds[] = { box->pidfd, box->ctl, box->chan,      box->answer_fd,
+                  box->out,   box->err, box->workspace, box->words };
 
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
         if (events[i])
             event_free(events[i]);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         gb_closep(&fds[i]);
+    if (box->kin && --box->kin->n == 0)
+        free(box->kin);
+    seat_free(box->seat);
     gb_buf_done(&box->in);
     outbox_done(&box->outbox);
     json_decref(box->answer);

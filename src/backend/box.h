@@ -20,6 +20,7 @@ struct box_shape {
 };
 
 struct host_box;
+struct box_seat; /* what a box has in which a session lives (seat.h) */
 
 struct box_callbacks {
     void *data;
@@ -32,7 +33,8 @@ struct box_callbacks {
     /* A word of the program's; NULL, or what is wrong with it. */
     const char *(*word)(void *data, struct host_box *box, const struct run_word *word);
     /* Everything in the box is dead, and all that it wrote was delivered. Not called for a box
-     * that never ran. */
+     * that never ran. In a box where a session lives: a run has ended, and, unless the state is
+     * BOX_OVER, another may come. */
     void (*ended)(void *data, struct host_box *box);
     /* Its first process is gone too. The box is freed when this returns. */
     void (*gone)(void *data, struct host_box *box);
@@ -45,6 +47,22 @@ enum box_state {
     BOX_OVER /* ended, or never to be used */
 };
 
+/* The far ends, to be sent to the zygote and then closed. */
+struct box_far {
+    int ctl, chan, answer, out, err;
+};
+
+enum {
+    BOX_LINGER_S = 3 /* how long a guest that has answered may take to exit; it does so at once,
+                        unless the host is very busy */
+};
+
+/* Sessions that were forked from each other share one box, and each has one of these structs for
+ * it. */
+struct box_kin {
+    size_t n;
+};
+
 struct host_box {
     struct host_box *next;
     uint64_t number;
@@ -52,13 +70,18 @@ struct host_box {
     enum box_state state;
     pid_t pid;
     int pidfd, ctl, chan, answer_fd, out, err;
+    int words;     /* where a session's cell hears of its tools; else -1 */
     int workspace; /* where the program writes, once the box is ready; else -1 */
     uid_t uid;     /* whose it is there, by the host's numbers */
     gid_t gid;
     struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late, *on_chan,
         *on_rest;
     const struct box_callbacks *callbacks;
-    void *run; /* whoever uses it */
+    void *run;             /* whoever uses it */
+    void *place;           /* what it is kept for, or NULL */
+    struct box_seat *seat; /* or NULL: for one run */
+    struct box_kin *kin;   /* or NULL: it has the box for itself */
+    bool is_fork;          /* it came to a box that was another's */
 
     /* what was seen */
     bool is_ready; /* sealed, and reading */
@@ -86,17 +109,14 @@ struct host_box {
     int64_t parse_us;     /* what that took */
     bool is_ending;       /* only what it said last is still of interest */
     struct box_usage usage;
+    struct box_survivor survivors[BOX_SURVIVORS_MAX];
+    size_t n_survivors;
     int64_t setup_cpu_us;
     struct plan_watch watch;
     uint64_t timeout_ms;
     const char *layers[PLAN_LAYERS_MAX]; /* that its plan puts in force */
     size_t n_layers;
     char *scratch; /* host directory of a box without a private root, or NULL */
-};
-
-/* The far ends, to be sent to the zygote and then closed. */
-struct box_far {
-    int ctl, chan, answer, out, err;
 };
 
 /* Make the engine's side: sockets, pipes, events. */
@@ -114,6 +134,11 @@ struct box_work {
     uint64_t timeout_ms;
     bool hold;           /* the program will wait for host_box_go() */
     uint64_t tool_token; /* the program's "tool_token", or 0: it has no tools */
+    enum place_act act;  /* and what follows, where a session lives */
+    uint64_t cell;
+    struct host_box *fork; /* the other, which is taken; its far ends too */
+    struct box_far far;
+    bool list_survivors;
 };
 
 /* Send the program; the box may still be being made. */
@@ -129,9 +154,46 @@ bool host_box_tell(struct host_box *box, const char *json, size_t len);
 /* End it, and everything in it. `gone` follows. */
 void host_box_kill(struct host_box *box);
 
+/* End the run that it was given: `ended` follows. That is the end of the box, unless a session lives
+ * in it. */
+void host_box_stop(struct host_box *box);
+
+/* For frames.c: anything that is not a well-formed frame, at a time when it can be meant, ends the
+ * run. */
+void host_box_forged(struct host_box *box, const char *what);
+
+/* For frames.c: nothing comes after an answer, unless a session lives there. */
+bool host_box_has_answered(const struct host_box *box);
+
+/* For frames.c: what waits for this may begin. */
+void host_box_send_go(const struct host_box *box);
+
+/* For seat.c: read what is in the pipes now, without waiting for more. */
+void host_box_drain(struct host_box *box);
+
+/* For seat.c: the same for the answer, when nobody can write any more; half a frame is forgotten. */
+void host_box_drain_answer(struct host_box *box);
+
+/* For seat.c: a socket on which a cell hears of its tools, whose far end the caller gets and closes;
+ * none if the token is 0. And its end, with all that was not heard. */
+int host_box_open_words(struct host_box *box, uint64_t token, int *ret_far,
+                        struct gb_err *err) gb_nodiscard;
+void host_box_close_words(struct host_box *box);
+
+/* For seat.c: begin to watch what a program uses, unless it has ended by then. */
+void host_box_watch(struct host_box *box);
+
 /* What became of the run that it was given. `was_killed`: the engine had told it to end. Gives away
- * the workspace. */
+ * the workspace, or, where a session lives, a descriptor of its own of it. */
 struct run_outcome host_box_outcome(struct host_box *box, bool was_killed);
+
+/* Does nobody else live in it? */
+bool host_box_is_last(const struct host_box *box);
+
+/* `fork` is to live in the box of `box`: as that is, and told of its end as well. */
+int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *err) gb_nodiscard;
+
+void box_far_close(const struct box_far *far);
 
 /* Free a box whose process is gone or never was. */
 void host_box_free(struct host_box *box);

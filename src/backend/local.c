@@ -21,167 +21,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "backend/box.h"
-#include "backend/order.h"
-#include "backend/program.h"
+#include "backend/match.h"
+#include "backend/place.h"
+#include "backend/runs.h"
+#include "backend/seat.h"
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/explain.h"
 
 enum {
-    SMALL_PROGRAM = 64 << 10,
-    MAKING_MAX = 4,   /* boxes being set up at once */
-    ATTEMPTS_MAX = 3, /* boxes that may fail to take one request */
     MISHAPS_MAX = 8,  /* boxes in a row that may be lost before they were ready */
     ZYGOTE_LIVES = 3, /* how often in a row it may die before it is given up */
 };
-
-struct run {
-    struct run *next;
-    struct local *local;
-    struct run_order order; /* program and stdin_data owned here */
-    struct run_events events;
-    struct host_box *box; /* NULL while it waits */
-    struct box_shape shape;
-    bool killed;
-    bool is_small;        /* fits into a socket that nobody reads yet */
-    struct event *on_end; /* delivers an end that needs no box */
-    struct gb_err failed;
-    unsigned attempts; /* boxes that could not take it */
-    int64_t started_us, begun_us;
-    int stdin_fd;
-};
-
-struct local {
-    struct backend backend;
-    struct event_base *base;
-    struct zygote *zygote;
-    struct event *on_respawn, *on_pump;
-    char *python;
-    char *extension_dir;
-    json_t *preload, *env;
-    const json_t *info; /* from the zygote, once it is up */
-    json_t *about;      /* the same, kept */
-    int cgroup;         /* directory for the boxes' control groups, or -1 */
-    unsigned pool;
-    bool oneshot, oneshot_made;
-    bool freeing;
-    struct run_order usual;
-    int auto_level;     /* what auto came to mean: a level, or ISOLATION_AUTO while unknown */
-    bool usual_refused; /* the last box of the usual shape could not be made: none is made ahead */
-    struct gb_err refusal;
-    unsigned deaths, mishaps; /* in a row, of zygotes and of boxes */
-    struct gb_err gone;       /* why there is no zygote and will be none */
-    uint64_t n_boxes;
-    struct box_callbacks callbacks;
-    struct host_box *boxes;
-    struct run *queue;  /* runs without a box, first come first */
-    struct run *ending; /* runs that ended without one, to be told from the loop */
-    struct plans plans;
-};
-
-static const struct timeval at_once = { 0 }, soon = { .tv_usec = 20000 };
-
-static void pump(struct local *l);
-
-/* ---- runs ---- */
-
-static void run_free(struct run *r)
-{
-    if (r->on_end)
-        event_free(r->on_end);
-    json_decref(json_shared(r->order.program));
-    (void)mounts_unref(r->order.mounts);
-    gb_closep(&r->stdin_fd);
-    free(r);
-}
-
-static void list_remove(struct run **list, const struct run *r)
-{
-    for (struct run **at = list; *at; at = &(*at)->next) {
-        if (*at == r) {
-            *at = r->next;
-            return;
-        }
-    }
-}
-
-static void run_done(struct run *r, struct run_outcome *outcome)
-{
-    outcome->started_us = r->started_us;
-    outcome->begun_us = r->begun_us;
-    outcome->ended_us = clock_us();
-    r->events.done(r->events.data, outcome);
-    run_free(r);
-}
-
-/* End a run that has no box. The caller is told from the loop and not from here: it may start other
- * runs when it hears, and here lists are being walked. */
-static void run_fail(struct run *r, const struct gb_err *err)
-{
-    struct local *l = r->local;
-
-    list_remove(&l->queue, r);
-    r->failed = *err;
-    r->next = l->ending;
-    l->ending = r;
-    (void)evtimer_add(r->on_end, &at_once);
-}
-
-static void run_tell(struct run *r)
-{
-    struct run_outcome outcome = {
-        .end = r->killed ? RUN_KILLED : RUN_FAILED, .err = r->failed, .workspace = -1, .keeper = -1
-    };
-
-    list_remove(&r->local->ending, r);
-    run_done(r, &outcome);
-}
-
-static void on_end(evutil_socket_t fd, short what, void *data)
-{
-    (void)fd;
-    (void)what;
-    run_tell(data);
-}
-
-static void fail_all(struct local *l, const struct gb_err *err)
-{
-    while (l->queue)
-        run_fail(l->queue, err);
-}
-
-/* ---- shapes ---- */
-
-/* Most limits can be lowered in a box that stands ready; its disk cannot, and none can be
- * raised. */
-static struct plan_limits made_with(const struct plan_limits *usual, const struct plan_limits *want)
-{
-    struct plan_limits limits = *usual;
-
-    if (want->memory_bytes > usual->memory_bytes || want->processes > usual->processes ||
-        want->open_files > usual->open_files ||
-        (usual->cpu_ms != 0 && (want->cpu_ms == 0 || want->cpu_ms > usual->cpu_ms)))
-        return *want;
-    limits.disk_bytes = want->disk_bytes;
-    return limits;
-}
-
-/* What an order asks for, with auto as what it means now. */
-static struct box_shape shape_of(const struct local *l, const struct run_order *order)
-{
-    int level = order->isolation;
-
-    if (level == ISOLATION_AUTO)
-        level = l->auto_level == ISOLATION_AUTO ? LEVEL_NAMESPACES : l->auto_level;
-    return (struct box_shape){ (enum plan_level)level, order->host_network,
-                               made_with(&l->usual.limits, &order->limits), order->mounts };
-}
-
-/* ---- making boxes ---- */
 
 static void box_remove(struct local *l, const struct host_box *box)
 {
@@ -191,190 +44,6 @@ static void box_remove(struct local *l, const struct host_box *box)
             return;
         }
     }
-}
-
-static int box_make(struct local *l, const struct box_shape *shape, struct gb_err *err)
-{
-    struct order_means means = { l->zygote, &l->plans, l->info, l->cgroup };
-    struct host_box *box;
-    struct box_far far;
-    int r;
-
-    if (host_box_new(l->base, &l->callbacks, &box, &far, err) < 0)
-        return -1;
-    box->number = ++l->n_boxes;
-    box->shape = *shape;
-    (void)mounts_ref(shape->mounts);
-    if (shape->level < LEVEL_NAMESPACES) {
-        box->scratch = scratch_make();
-        r = box->scratch && scratch_link(box->scratch, shape->mounts) == 0
-                ? 0
-                : gb_fail(err, GB_E_SYSTEM, errno, "making a scratch directory");
-    } else {
-        r = 0;
-    }
-    if (r == 0)
-        r = order_place(&means, box, &far, err);
-    gb_closep(&far.ctl);
-    gb_closep(&far.chan);
-    gb_closep(&far.answer);
-    gb_closep(&far.out);
-    gb_closep(&far.err);
-    if (r < 0) {
-        if (box->scratch)
-            scratch_remove(box->scratch);
-        host_box_free(box);
-        return -1;
-    }
-    box->next = l->boxes;
-    l->boxes = box;
-    return 0;
-}
-
-/* ---- matching runs and boxes ---- */
-
-/* Only among those that are born: should the zygote die before it has told us of a box, the box is
- * given up, and a program that had been sent to it might have begun. */
-static struct host_box *find_box(const struct local *l, enum box_state state,
-                                 const struct box_shape *shape)
-{
-    for (struct host_box *box = l->boxes; box; box = box->next)
-        if (box->pid > 0 && box->state == state && !box->run && shape_same(&box->shape, shape))
-            return box;
-    return NULL;
-}
-
-static unsigned count_boxes(const struct local *l, enum box_state state,
-                            const struct box_shape *shape)
-{
-    unsigned n = 0;
-
-    for (const struct host_box *box = l->boxes; box; box = box->next)
-        n += box->state == state && !box->run && (!shape || shape_same(&box->shape, shape));
-    return n;
-}
-
-static int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
-{
-    if (workspace_put(box->workspace, box->uid, box->gid, r->order.files, r->order.n_files, err) <
-        0)
-        return -1;
-
-    uint64_t token = 0;
-    json_t *program = program_for(&r->order, &r->shape, box->scratch, &token);
-    struct box_work work = { .program = program,
-                             .in = r->stdin_fd,
-                             .watch = program_watch(&r->order, &r->shape),
-                             .timeout_ms = r->order.timeout_ms,
-                             .hold = r->order.hold,
-                             .tool_token = token };
-    int e = host_box_run(box, &work, err);
-
-    json_decref(program);
-    return e;
-}
-
-static void run_started(struct run *r)
-{
-    r->started_us = r->begun_us = clock_us();
-    r->events.started(r->events.data);
-}
-
-static void assign(struct local *l, struct run *r, struct host_box *box)
-{
-    struct gb_err err;
-
-    if (run_in(r, box, &err) < 0) {
-        host_box_kill(box);          /* it died while it waited; another will come */
-        if (err.code != GB_E_GONE) { /* another would do no better */
-            run_fail(r, &err);
-        } else if (++r->attempts >= ATTEMPTS_MAX) {
-            gb_err_hint(&err, "the request may be too large for the memory that it may use");
-            run_fail(r, &err);
-        }
-        return;
-    }
-    list_remove(&l->queue, r);
-    r->next = NULL;
-    r->box = box;
-    box->run = r;
-    if (box->is_ready)
-        run_started(r);
-}
-
-static void assign_waiting(struct local *l)
-{
-    for (struct run *r = l->queue, *next; r; r = next) {
-        struct host_box *box;
-
-        next = r->next;
-        r->shape = shape_of(l, &r->order);
-        box = find_box(l, BOX_WAITING, &r->shape);
-        if (!box && r->is_small) /* it can wait in the socket: the box is spared its warm-up */
-            box = find_box(l, BOX_MAKING, &r->shape);
-        if (box)
-            assign(l, r, box);
-    }
-}
-
-static unsigned queued_of(const struct local *l, const struct box_shape *shape)
-{
-    unsigned n = 0;
-
-    for (const struct run *r = l->queue; r; r = r->next)
-        n += shape_same(&r->shape, shape);
-    return n;
-}
-
-/* Make boxes of this shape until those that wait or are being made are `want`. */
-static void make_up_to(struct local *l, const struct box_shape *shape, unsigned want)
-{
-    unsigned have = count_boxes(l, BOX_WAITING, shape) + count_boxes(l, BOX_MAKING, shape);
-
-    for (; have < want && count_boxes(l, BOX_MAKING, NULL) < MAKING_MAX; have++) {
-        struct gb_err err;
-        if (box_make(l, shape, &err) < 0) {
-            if (err.code == GB_E_GONE) { /* the zygote just died, or cannot be reached for now */
-                (void)evtimer_add(l->on_pump, &soon);
-                return;
-            }
-            if (queued_of(l, shape) == 0)
-                return;
-            for (struct run *r = l->queue, *next; r; r = next) {
-                next = r->next;
-                if (shape_same(&r->shape, shape))
-                    run_fail(r, &err);
-            }
-            (void)evtimer_add(l->on_pump, &at_once); /* others may have better luck */
-            return;
-        }
-    }
-}
-
-/* Bring runs and boxes together, and order what is missing. */
-static void pump(struct local *l)
-{
-    struct box_shape usual;
-
-    if (!l->info || l->freeing)
-        return;
-    assign_waiting(l);
-    usual = shape_of(l, &l->usual);
-    for (struct run *r = l->queue; r; r = r->next) {
-        struct box_shape shape = r->shape; /* the run may be gone when it is used last */
-        if (!shape_same(&shape, &usual)) {
-            make_up_to(l, &shape, queued_of(l, &shape));
-            break; /* the queue may have changed; the next box that is ready comes back here */
-        }
-    }
-    if (l->oneshot && !l->oneshot_made) {
-        l->oneshot_made = true;
-        make_up_to(l, &usual, 1);
-    } else {
-        make_up_to(l, &usual,
-                   queued_of(l, &usual) + (l->oneshot || l->usual_refused ? 0 : l->pool));
-    }
-    assign_waiting(l); /* to those that are being made now */
 }
 
 /* ---- what boxes tell ---- */
@@ -468,18 +137,26 @@ static void on_refused(struct local *l, const struct box_shape *shape, const str
     pump(l);
 }
 
-/* Its box could not be made, so nothing of it ran: back to the head of the queue. */
-static void run_requeue(struct local *l, struct run *r)
+/* A run in a place has ended; unless the place has too, it can have another at once. */
+static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o)
 {
-    struct gb_err cancelled = { .code = GB_E_GONE };
+    auto_json json_t *answer = json_incref(o->answer);
+    auto_free char *note = strdup(seat_note(box));
+    struct host_box *fork = NULL;
 
-    r->box = NULL;
-    if (r->killed) {
-        run_fail(r, &cancelled);
-        return;
+    if (r->order.act == PLACE_FORK)
+        fork = place_forked(box);
+    if (fork) {
+        fork->next = r->local->boxes;
+        r->local->boxes = fork;
     }
-    r->next = l->queue;
-    l->queue = r;
+    o->place = seat_state(box);
+    o->note = note && *note ? note : NULL;
+    if (o->place == PLACE_LOST)
+        place_move_out(box);
+    else
+        seat_reset(box);
+    run_done(r, o);
 }
 
 static void on_ended(void *data, struct host_box *box)
@@ -487,9 +164,14 @@ static void on_ended(void *data, struct host_box *box)
     struct local *l = data;
     struct run *r = box->run;
 
+    if (!r) {
+        place_lost(box, l->freeing);
+        return;
+    }
     box->run = NULL;
     if (!box->is_ready && !r->killed) {
-        run_requeue(l, r);
+        place_move_out(box);
+        run_requeue(r);
         return; /* what happens next is decided when the box is gone */
     }
     struct run_outcome o = host_box_outcome(box, r->killed);
@@ -501,7 +183,10 @@ static void on_ended(void *data, struct host_box *box)
             o.sample.hit = LIMIT_MEMORY;
         }
     }
-    run_done(r, &o);
+    if (box->seat)
+        stay_done(r, box, &o);
+    else
+        run_done(r, &o);
     (void)evtimer_add(l->on_pump, &at_once);
 }
 
@@ -509,6 +194,8 @@ static void on_ended(void *data, struct host_box *box)
 static void box_forget(struct local *l, const struct host_box *box)
 {
     box_remove(l, box);
+    if (!host_box_is_last(box))
+        return; /* what the host kept is for all of them */
     if (l->cgroup >= 0)
         cgroup_remove(l->cgroup, box->number);
     if (box->scratch)
@@ -521,9 +208,10 @@ static void unborn_free(struct local *l, struct host_box *box)
     struct run *r = box->run;
 
     box_forget(l, box);
+    place_move_out(box);
     host_box_free(box);
     if (r)
-        run_requeue(l, r);
+        run_requeue(r);
 }
 
 static void on_gone(void *data, struct host_box *box)
@@ -531,6 +219,7 @@ static void on_gone(void *data, struct host_box *box)
     struct local *l = data;
 
     box_forget(l, box);
+    place_move_out(box);
     /* Without a word why: its zygote may have been killed, or the host be short of memory. What it
      * was made for waits in the queue and has not begun, so another is made, a few times. */
     if (!box->is_ready && !box->setup_failed && !box->killed && ++l->mishaps >= MISHAPS_MAX) {
@@ -607,7 +296,7 @@ static void on_respawn(evutil_socket_t fd, short what, void *data)
     if (l->deaths < ZYGOTE_LIVES && l->gone.code != GB_E_NO_INTERPRETER &&
         zygote_begin(l, &err) == 0)
         return;
-    fail_all(l, &l->gone);
+    runs_fail(l, &l->gone);
 }
 
 /* Boxes that it had not made yet will never come; those it made live on. */
@@ -642,35 +331,34 @@ static int zygote_begin(struct local *l, struct gb_err *err)
 
 /* ---- the vtable ---- */
 
+/* In a place that has its box already. */
+static void stay_run(struct run *r, struct host_box *box)
+{
+    r->box = box;
+    box->run = r;
+    if (run_in(r, box, &r->failed) < 0) {
+        r->box = NULL;
+        box->run = NULL;
+        run_fail(r, &r->failed);
+    } else {
+        run_started(r);
+    }
+}
+
 static struct run *local_run(struct backend *b, const struct run_order *order,
                              const struct run_events *events, struct gb_err *err)
 {
     struct local *l = (struct local *)b;
-    struct run *r = calloc(1, sizeof(*r));
-    struct run **end = &l->queue;
+    struct run *r = run_new(l, order, events, err);
 
-    if (!r) {
-        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a run");
+    if (!r)
         return NULL;
-    }
-    *r = (struct run){ .local = l, .order = *order, .events = *events, .stdin_fd = -1 };
-    r->order.program = json_incref(json_shared(order->program));
-    (void)mounts_ref(order->mounts);
-    /* Files can only be put where there is a workspace already. */
-    r->is_small =
-        order->n_files == 0 && json_dumpb(order->program, NULL, 0, JSON_COMPACT) < SMALL_PROGRAM;
-    r->on_end = evtimer_new(l->base, on_end, r);
-    if (order->stdin_bytes > 0)
-        r->stdin_fd = fd_sealed("stdin", order->stdin_data, order->stdin_bytes);
-    if (!r->on_end || (order->stdin_bytes > 0 && r->stdin_fd < 0)) {
-        run_free(r);
-        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a run");
-        return NULL;
-    }
     r->shape = shape_of(l, order);
-    while (*end)
-        end = &(*end)->next;
-    *end = r;
+    if (order->place && order->place->box) {
+        stay_run(r, order->place->box);
+        return r;
+    }
+    run_queue(r);
     if (!l->zygote && (l->gone.code == GB_E_NO_INTERPRETER || zygote_begin(l, &r->failed) < 0)) {
         run_fail(r, r->failed.code == GB_OK ? &l->gone : &r->failed);
     } else if (l->info) {
@@ -707,9 +395,20 @@ static void local_kill(struct run *r)
         return;
     r->killed = true;
     if (r->box)
-        host_box_kill(r->box);
+        host_box_stop(r->box);
     else if (!event_pending(r->on_end, EV_TIMEOUT, NULL))
         run_fail(r, &cancelled);
+}
+
+static void local_interrupt(struct run *r)
+{
+    if (r->box && r->box->seat && !r->killed)
+        seat_interrupt(r->box);
+}
+
+static struct place *local_place_new(struct backend *b, const struct place_spec *spec)
+{
+    return place_new(&((struct local *)b)->places, spec);
 }
 
 static json_t *local_explain(struct backend *b, const struct run_order *order, struct gb_err *err)
@@ -767,7 +466,7 @@ static void local_free(struct backend *b)
     l->freeing = true;
     for (struct run *r = l->queue; r; r = r->next)
         r->killed = true;
-    fail_all(l, &cancelled);
+    runs_fail(l, &cancelled);
     for (struct host_box *box = l->boxes; box; box = box->next) {
         struct run *r = box->run;
         if (r)
@@ -791,6 +490,8 @@ static void local_free(struct backend *b)
         if (born)
             (void)event_base_loop(l->base, EVLOOP_ONCE);
     }
+    while (l->places)
+        place_free(l->places);
     plans_done(&l->plans);
     (void)mounts_unref(l->usual.mounts);
     gb_closep(&l->cgroup);
@@ -820,6 +521,11 @@ static const struct backend_ops local_ops = {
     .tell = local_tell,
     .untold = local_untold,
     .kill = local_kill,
+    .interrupt = local_interrupt,
+    .place_new = local_place_new,
+    .place_about = place_about,
+    .place_ground = place_ground,
+    .place_free = place_free,
     .explain = local_explain,
     .waiting = local_waiting,
     .about = local_about,

@@ -35,7 +35,7 @@ static json_t *rlimits_of(const struct run_order *order, const struct box_shape 
     uint64_t init = made->level == LEVEL_NAMESPACES ? 1 : 0;
     json_t *list = json_array();
 
-    if (made->level == LEVEL_NONE)
+    if (made->level == LEVEL_NONE || order->place) /* a session's are what it was made with */
         return list;
     if (want->memory_bytes != have->memory_bytes)
         add_rlimit(list, RLIMIT_DATA, want->memory_bytes * 2);
@@ -68,15 +68,18 @@ static uint64_t draw_token(json_t *program)
 }
 
 json_t *program_for(const struct run_order *order, const struct box_shape *made,
-                    const char *scratch, uint64_t *ret_tool_token)
+                    const char *scratch, bool is_fork, uint64_t *ret_tool_token)
 {
     json_t *program = json_copy(json_shared(order->program));
     json_t *env = json_object_get(program, "env");
 
     env = env ? json_copy(env) : json_object();
-    if (scratch)
+    if (scratch && !is_fork)
         point_into_scratch(env, scratch);
-    if (order->mounts && order->mounts->n > 0)
+    /* Where the host's /etc is refused and not missing, git would end at its own file there. */
+    if (made->level == LEVEL_LANDLOCK && !json_object_get(env, "GIT_CONFIG_NOSYSTEM"))
+        json_object_set_new(env, "GIT_CONFIG_NOSYSTEM", json_string("1"));
+    if (order->mounts && order->mounts->n > 0 && !is_fork)
         json_object_set_new(env, "GLOVEBOX_MNT",
                             json_sprintf("%s" BOX_MOUNTS, scratch ? scratch : ""));
     json_object_set_new(program, "env", env);

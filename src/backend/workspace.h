@@ -13,6 +13,11 @@ struct workspace_file {
     struct stamp stamp; /* as it was put there */
 };
 
+/* Open a file in the directory to read it, as the user (uid, gid) would: through no link, and only
+ * one that has no other name. Returns the descriptor, or -1 with err. */
+int workspace_open(int dir, uid_t uid, gid_t gid, const char *path,
+                   struct gb_err *err) gb_nodiscard;
+
 /* Write the files into the directory, as the user (uid, gid) that will find them there. */
 int workspace_put(int dir, uid_t uid, gid_t gid, struct workspace_file *files, size_t n,
                   struct gb_err *err) gb_nodiscard;

@@ -30,7 +30,8 @@ struct walk {
     size_t max;
     struct walk_entry *list;
     size_t n, room;
-    char **queue; /* directories that were met and not looked into; the first is at `head` */
+    size_t n_sorted; /* of them, in the order of their paths */
+    char **queue;    /* directories that were met and not looked into; the first is at `head` */
     size_t head, n_queue, queue_room;
     int dir; /* the one that is being read, or -1 */
     char *path;
@@ -127,10 +128,22 @@ static int add_entry(struct walk *w, struct walk_entry entry)
     return 0;
 }
 
+static int to_path(const void *path, const void *entry)
+{
+    return strcmp(path, ((const struct walk_entry *)entry)->path);
+}
+
 int walk_note(struct walk *w, const char *path, const struct stamp *stamp)
 {
-    return add_entry(w, (struct walk_entry){
-                            .path = strdup(path), .mode = S_IFREG, .n_links = 1, .stamp = *stamp });
+    struct walk_entry entry = { .mode = S_IFREG, .n_links = 1, .stamp = *stamp };
+    struct walk_entry *known =
+        w->n_sorted > 0 ? bsearch(path, w->list, w->n_sorted, sizeof(*w->list), to_path) : NULL;
+
+    entry.path = known ? known->path : strdup(path);
+    if (!known)
+        return add_entry(w, entry);
+    *known = entry;
+    return 0;
 }
 
 /* Takes the path. */
@@ -272,6 +285,7 @@ const struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n)
 {
     if (w->n > 0)
         qsort(w->list, w->n, sizeof(*w->list), by_path);
+    w->n_sorted = w->n;
     *ret_n = w->n;
     return w->list;
 }
@@ -285,6 +299,17 @@ bool walk_is_foreign(const struct walk *w, const struct walk_entry *e)
     for (size_t i = 0; i < w->n; i++)
         met += w->list[i].stamp.ino == e->stamp.ino && w->list[i].stamp.dev == e->stamp.dev;
     return met < e->n_links;
+}
+
+const char *walk_odd(const struct walk_entry *e)
+{
+    if (e->why)
+        return e->why;
+    if (S_ISFIFO(e->mode))
+        return "a FIFO";
+    if (S_ISSOCK(e->mode))
+        return "a socket";
+    return S_ISREG(e->mode) ? NULL : "a device";
 }
 
 struct walk *walk_free(struct walk *w)

@@ -56,7 +56,8 @@ void walk_stop(struct walk *w, enum walk_cut why);
 
 enum walk_cut walk_was_cut(const struct walk *w);
 
-/* Note one that was seen elsewhere. Returns 0, -1 when memory ran out. */
+/* Note one that was seen elsewhere, in place of what walk_sorted() has told of it. Returns 0, -1 when
+ * memory ran out. */
 int walk_note(struct walk *w, const char *path, const struct stamp *stamp);
 
 /* All that was found, in the order of its paths' bytes, borrowed. */
@@ -64,6 +65,9 @@ const struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n);
 
 /* Does a regular file have names that the walk has not met? Those of other entries count. */
 bool walk_is_foreign(const struct walk *w, const struct walk_entry *e);
+
+/* Why it is no file that one could read; NULL for one that is. */
+const char *walk_odd(const struct walk_entry *e);
 
 struct walk *walk_free(struct walk *w); /* accepts NULL */
 

@@ -264,6 +264,10 @@ static int batch_main(const struct args *args)
     fd = batch_input(args, &err);
     if (fd < 0 || settings_load(args, &config, &err) < 0)
         return cli_refuse(args->command, &err);
+    /* As many as we start may be for one session, and wait for each other. */
+    if (args->jobs > 0 && !json_object_get(config, "session_queue") &&
+        json_object_set_new(config, "session_queue", json_integer(args->jobs)) < 0)
+        return report_refused(NULL, false);
     if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, false);
 
@@ -287,9 +291,9 @@ static const struct option_spec batch_specs[] = {
 static const struct option_group batch_options = { "Batch", batch_specs, ARRAY_LEN(batch_specs) };
 
 static const struct option_group *const groups[] = {
-    &batch_options, &mount_options,  &capture_options, &tool_options,
-    &limit_options, &policy_options, &consent_options, &box_options,
-    &audit_options, &config_options, &general_options, NULL
+    &batch_options,        &mount_options, &capture_options, &tool_options,    &shell_options,
+    &command_rule_options, &spill_options, &limit_options,   &policy_options,  &consent_options,
+    &box_options,          &audit_options, &config_options,  &general_options, NULL
 };
 
 const struct command cmd_batch = {

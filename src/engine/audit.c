@@ -95,6 +95,8 @@ static void add_admitted(const struct gb_job *job, json_t *facts)
 
     copy(settings, job->result, "policy"); /* what it came to here */
     put(facts, "kind", kind ? json_incref(kind) : json_string("python"));
+    if (job->request.session)
+        put(facts, "session", json_string(job->request.session));
     put(facts, "code_bytes", json_integer((json_int_t)json_string_length(code)));
     put(facts, "settings", settings);
 }

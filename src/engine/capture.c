@@ -6,8 +6,8 @@
  * files that changed are gone through, one after the other, and each is taken (written out, put into
  * the result) or left out with a reason.
  *
- * The workspace cannot change any more. A mount can: other programs of the host may be at work in it,
- * and other boxes. So a file is opened below the tree's own descriptor, through no link, and must be
+ * The workspace cannot change any more, unless it is a session's. A mount can: other programs of the
+ * host may be at work in it, and other boxes. So a file is opened below the tree's own descriptor, through no link, and must be
  * the one that the walk has seen.
  */
 #include "engine/capture.h"
@@ -43,6 +43,7 @@ struct tree {
     int dir; /* or -1 */
     bool is_workspace;
     struct walk_eyes eyes;       /* what the program could see of it */
+    bool is_live;                /* in use, by a box or by the host */
     struct walk *before, *after; /* or NULL */
     uint64_t taken;              /* bytes */
 };
@@ -140,7 +141,7 @@ static bool look(struct capture *c, struct tree *t, struct walk **walk)
     if (t->dir < 0)
         return true;
     if (!*walk) {
-        *walk = walk_new(t->dir, ENTRIES_MAX, t->is_workspace);
+        *walk = walk_new(t->dir, ENTRIES_MAX, !t->is_live);
         if (*walk)
             walk_as(*walk, &t->eyes);
     }
@@ -280,17 +281,11 @@ static json_t *new_item(const struct finding *f)
 /* Why a file will not be taken, whatever is in it; NULL if nothing speaks against it. */
 static const char *refusal(const struct finding *f)
 {
-    const struct walk_entry *e = f->entry;
+    const char *odd = walk_odd(f->entry);
 
-    if (e->why)
-        return e->why;
-    if (S_ISFIFO(e->mode))
-        return "a FIFO";
-    if (S_ISSOCK(e->mode))
-        return "a socket";
-    if (!S_ISREG(e->mode))
-        return "a device";
-    return walk_is_foreign(f->tree->after, e) ? "a hard link to a file elsewhere" : NULL;
+    if (odd)
+        return odd;
+    return walk_is_foreign(f->tree->after, f->entry) ? "a hard link to a file elsewhere" : NULL;
 }
 
 /* The limit that a file of this size would pass, or NULL. */
@@ -348,7 +343,7 @@ static int open_file(const struct finding *f)
                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
     char self[64];
 
-    if (fd != -EACCES || !f->tree->is_workspace)
+    if (fd != -EACCES || f->tree->is_live)
         return fd;
     auto_close int shut = fd_open_beneath(f->tree->dir, f->entry->path, O_PATH | O_NOFOLLOW, 0);
     if (shut < 0)
@@ -506,8 +501,9 @@ struct capture *capture_new(const struct capture_spec *spec)
         int dir = m->is_rw ? fd_open_plain_dir(m->host) : -1;
 
         if (m->is_rw)
-            c->trees[c->n_trees++] =
-                (struct tree){ .name = m->name, .dir = dir < 0 ? -1 : dir, .eyes = eyes_for(dir) };
+            c->trees[c->n_trees++] = (struct tree){
+                .name = m->name, .dir = dir < 0 ? -1 : dir, .is_live = true, .eyes = eyes_for(dir)
+            };
     }
     return c->on_slice && c->files ? c : capture_free(c);
 }
@@ -521,18 +517,27 @@ bool capture_before(struct capture *c, capture_done_fn *done, void *data)
     return begin(c, look_before, done, data);
 }
 
-bool capture_after(struct capture *c, int workspace, const struct workspace_file *files,
-                   size_t n_files, capture_done_fn *done, void *data)
+bool capture_after(struct capture *c, const struct capture_ground *ground, capture_done_fn *done,
+                   void *data)
 {
     struct tree *t = &c->trees[0];
 
-    t->dir = workspace;
-    t->before = n_files > 0 ? walk_new(-1, n_files, false) : NULL;
-    if (t->before)
-        walk_stop(t->before, WALK_WHOLE);
-    for (size_t i = 0; t->before && i < n_files; i++)
-        (void)walk_note(t->before, files[i].path, &files[i].stamp);
+    t->dir = ground->dir;
+    t->is_live = ground->is_live;
+    t->before = ground->before;
+    if (!t->before && ground->n_files > 0) {
+        t->before = walk_new(-1, ground->n_files, false);
+        if (t->before)
+            walk_stop(t->before, WALK_WHOLE);
+    }
+    for (size_t i = 0; t->before && i < ground->n_files; i++)
+        (void)walk_note(t->before, ground->files[i].path, &ground->files[i].stamp);
     return begin(c, look_after, done, data);
+}
+
+struct walk *capture_take_after(struct capture *c)
+{
+    return take_ptr(c->trees[0].after);
 }
 
 void capture_tell(struct capture *c, json_t *result)

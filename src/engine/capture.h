@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "backend/workspace.h"
+#include "base/walk.h"
 #include "engine/settings.h"
 #include "sandbox/mounts.h"
 
@@ -30,11 +31,22 @@ struct capture *capture_new(const struct capture_spec *spec);
 /* Look at the rw mounts before the program runs. True when that is done; else `done` will be called. */
 bool capture_before(struct capture *c, capture_done_fn *done, void *data);
 
-/* Look at what there is afterwards, and take what is wanted of it. `files` are those that had been put
- * into the workspace, whose descriptor is taken, or -1. True when that is done; else `done` will be
- * called. */
-bool capture_after(struct capture *c, int workspace, const struct workspace_file *files,
-                   size_t n_files, capture_done_fn *done, void *data);
+/* The workspace of a program that has run. */
+struct capture_ground {
+    int dir;                            /* taken; or -1 */
+    bool is_live;                       /* somebody still uses it: it is left as it is */
+    struct walk *before;                /* taken: what was there; NULL: nothing */
+    const struct workspace_file *files; /* that were put there since */
+    size_t n_files;
+};
+
+/* Look at what there is afterwards, and take what is wanted of it. True when that is done; else
+ * `done` will be called. */
+bool capture_after(struct capture *c, const struct capture_ground *ground, capture_done_fn *done,
+                   void *data);
+
+/* What was in the workspace then, for whoever compares it with what comes later; or NULL. */
+struct walk *capture_take_after(struct capture *c);
 
 /* Put what was found into a result. */
 void capture_tell(struct capture *c, json_t *result);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/own.h"
 #include "base/suggest.h"
 #include "engine/mounts.h"
+#include "sandbox/box.h"
 #include "sandbox/compose.h"
 
 enum {
@@ -136,6 +138,7 @@ static const struct {
     { "review_ca", AT(review_ca) },
     { "review_key", AT(review_key) },
     { "review_model", AT(review_model) },
+    { "spill", AT(spill) },
 }, flags[] = {
     { "acknowledge_unsafe", AT(acknowledge_unsafe) },
     { "audit_required", AT(audit_required) },
@@ -155,6 +158,31 @@ static const struct {
     { "tools", set_tools },
 };
 
+static const struct {
+    const char *key;
+    size_t offset;
+    double min, max, unit; /* a number of so many of what is kept */
+} numbers[] = {
+    { "session_checkpoints", AT(session_checkpoints), 1, BOX_COPIES_MAX, 1 },
+    { "session_idle", AT(session_idle_ms), 0.001, 7 * 86400, 1000 },
+    { "session_life", AT(session_life_ms), 0.001, 30 * 86400, 1000 },
+    { "session_queue", AT(session_queue), 0, 100000, 1 },
+    { "sessions_max", AT(sessions_max), 0, 100000, 1 },
+};
+
+static int set_number(struct config *c, size_t i, const json_t *value, struct gb_err *err)
+{
+    double n = json_number_value(value);
+    bool is_whole = numbers[i].unit > 1 || json_is_integer(value);
+
+    if (!json_is_number(value) || !is_whole || !(n >= numbers[i].min) || n > numbers[i].max)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be %s between %g and %g", numbers[i].key,
+                       numbers[i].unit > 1 ? "a number of seconds" : "a whole number",
+                       numbers[i].min, numbers[i].max);
+    *(uint64_t *)((char *)c + numbers[i].offset) = (uint64_t)llround(n * numbers[i].unit);
+    return 0;
+}
+
 /* Every complaint about a key begins with it. */
 static int fail_unknown(const char *key, struct gb_err *err)
 {
@@ -164,12 +192,16 @@ static int fail_unknown(const char *key, struct gb_err *err)
         suggestion_offer(&near, settings_key(i));
     for (size_t i = 0; policy_key(i); i++)
         suggestion_offer(&near, policy_key(i));
+    for (size_t i = 0; shell_key(i); i++)
+        suggestion_offer(&near, shell_key(i));
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         suggestion_offer(&near, texts[i].key);
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         suggestion_offer(&near, flags[i].key);
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         suggestion_offer(&near, others[i].key);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        suggestion_offer(&near, numbers[i].key);
     return gb_fail(err, GB_E_INVALID, 0, "%.80s: unknown key in the configuration%s%s%s", key,
                    near.best ? " (did you mean '" : "", near.best ? near.best : "",
                    near.best ? "'?)" : "");
@@ -181,6 +213,8 @@ static int set_key(struct config *c, const char *key, json_t *value, struct gb_e
 
     if (r == 0)
         r = policy_say(&c->lists, key, value, err);
+    if (r == 0)
+        r = shell_say(&c->shell, key, value, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -189,6 +223,9 @@ static int set_key(struct config *c, const char *key, json_t *value, struct gb_e
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(flags[i].key, key) == 0)
             return set_bool((bool *)((char *)c + flags[i].offset), key, value, err);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (strcmp(numbers[i].key, key) == 0)
+            return set_number(c, i, value, err);
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         if (strcmp(others[i].key, key) == 0)
             return others[i].set(c, key, value, err);
@@ -263,12 +300,18 @@ static int read_json(struct config *c, const char *text, struct gb_err *err)
 
 int config_init(struct config *c, const char *json, struct gb_err *err)
 {
-    *c = (struct config){ .settings = settings_default(), .pool = POOL_DEFAULT };
+    *c = (struct config){ .settings = settings_default(),
+                          .pool = POOL_DEFAULT,
+                          .session_idle_ms = (uint64_t)30 * 60 * 1000,
+                          .session_life_ms = (uint64_t)24 * 3600 * 1000,
+                          .session_queue = 64,
+                          .session_checkpoints = 8,
+                          .sessions_max = 64 };
     c->preload = json_array();
     c->env = json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
                        BOX_HOME, "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);
-    if ((json && read_json(c, json, err) < 0) || find_extension(c, err) < 0 ||
-        mounts_guard(c, c->mounts, err) < 0) {
+    if ((json && read_json(c, json, err) < 0) || shell_from_environment(&c->shell, err) < 0 ||
+        find_extension(c, err) < 0 || mounts_guard(c, c->mounts, err) < 0) {
         config_done(c);
         return -1;
     }
@@ -280,6 +323,7 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
 void config_done(struct config *c)
 {
     policy_done(&c->lists);
+    shell_settings_done(&c->shell);
     toolset_unref(c->tools);
     json_decref(c->env);
     json_decref(c->preload);
@@ -295,6 +339,7 @@ void config_done(struct config *c)
     free(c->review_key);
     free(c->audit);
     free(c->out);
+    free(c->spill);
     (void)mounts_unref(c->mounts);
     *c = (struct config){ 0 };
 }

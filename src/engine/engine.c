@@ -18,8 +18,10 @@
 #include "engine/loop.h"
 #include "engine/mounts.h"
 #include "engine/outdir.h"
+#include "engine/probe.h"
 #include "engine/result.h"
 #include "engine/review.h"
+#include "engine/session.h"
 
 enum {
     EXPLAIN_WAIT_MS = 20000
@@ -54,6 +56,8 @@ static void job_free(struct gb_job *job)
     gb_closep(&job->keeper);
     output_done(&job->out);
     output_done(&job->err);
+    spill_done(&job->spill);
+    free(job->plain);
     request_done(&job->request);
     json_decref(job->result);
     free(job);
@@ -65,6 +69,7 @@ void job_deliver(struct gb_job *job)
     struct gb_engine *engine = job->engine;
 
     calls_end(job);
+    session_leave(job);
     audit_end(job);
     text = json_text(job->result);
     if (job->callbacks.done)
@@ -82,7 +87,7 @@ static void on_later(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     while (job) { /* from the start after each: a callback may begin jobs */
-        if (!job->run && !job->is_looking) {
+        if (job->is_over) {
             job_deliver(job);
             job = e->jobs;
         } else {
@@ -114,13 +119,19 @@ struct gb_job *gb_start(struct gb_engine *engine, const char *request,
 
 void gb_cancel(struct gb_job *job)
 {
-    bool is_before = job->is_looking && job->ended_us == 0;
-
-    if ((!job->run && !is_before) || job->stopped != STOP_NONE)
+    if (job->is_over || job->ended_us != 0 || job->stopped != STOP_NONE)
         return;
     job->stopped = STOP_CANCEL;
     if (job->run)
         job->engine->backend->ops->kill(job->run);
+    else if (!job->is_looking)
+        road_cancel(job);
+}
+
+void gb_interrupt(struct gb_job *job)
+{
+    if (job->run && job->stopped == STOP_NONE)
+        job->engine->backend->ops->interrupt(job->run);
 }
 
 int gb_approve(struct gb_job *job, int yes, const char *reason)
@@ -195,6 +206,11 @@ int gb_tool_result(struct gb_call *call, const char *result)
 int gb_tool_error(struct gb_call *call, const char *type, const char *message)
 {
     return calls_refuse(call, type, message);
+}
+
+char *gb_probe(struct gb_engine *engine, const char *options)
+{
+    return probe_shell(engine, options);
 }
 
 char *gb_instructions(struct gb_engine *engine, const char *request)
@@ -467,6 +483,7 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
         job_deliver(engine->jobs);
     }
     calls_close(engine);
+    sessions_free(engine);
     review_link_done(&engine->review_link);
     if (engine->on_wake)
         event_free(engine->on_wake);

@@ -10,9 +10,13 @@
 #include "engine/output.h"
 #include "engine/request.h"
 #include "engine/review.h"
+#include "engine/spill.h"
 #include "glovebox.h"
+#include "shell/plain.h"
 
 struct trail;
+struct session;
+struct grave;
 
 struct gb_engine {
     struct config config;
@@ -30,7 +34,10 @@ struct gb_engine {
     struct event *on_wake;
     struct event *on_later; /* delivers jobs that ended before they ran */
     struct event *on_step;  /* ends a step that waited long enough */
+    struct session *sessions;
+    struct grave *graves; /* sessions that ended, and whose users do not know it yet */
     bool freeing;
+    bool is_probing; /* what is started now are questions of our own (probe.c) */
 };
 
 enum stop_reason {
@@ -67,10 +74,15 @@ struct gb_job {
     struct gb_callbacks callbacks;
     struct request request;
     struct output out, err;
+    struct spill spill;
+    struct plain *plain; /* two, where the result is to be without colours and the like; or NULL */
     struct calls calls;
     size_t stage;    /* the next on its road */
     struct run *run; /* while it has a box */
     bool is_held;    /* which does not begin before it is let go */
+    bool is_over;    /* the result is filled, and to be delivered from the loop */
+    struct session *session;
+    struct gb_job *behind; /* the next in the same session */
     struct review *review;
     struct capture *capture; /* of files, where there is something to look at */
     bool is_looking;         /* at files, in the loop; nobody else ends the job meanwhile */
@@ -90,8 +102,14 @@ struct gb_job {
 /* Send a job down the road (road.c). Never calls its callbacks. */
 void road_begin(struct gb_job *job, const char *text);
 
-/* The engine is being freed: say in its result what became of a job that looks at files. */
+/* The engine is being freed: say in its result what became of a job that has no box. */
 void road_abandon(struct gb_job *job);
+
+/* On from admission, for a job whose turn in its session has come. */
+void road_turn(struct gb_job *job);
+
+/* End a job that has no box. */
+void road_cancel(struct gb_job *job);
 
 /* A person's answer, as gb_approve() has it. Returns 0, or -1 when none is waited for. */
 int road_approve(struct gb_job *job, int yes, const char *reason);

@@ -8,6 +8,8 @@
 #include "base/own.h"
 #include "base/parse.h"
 #include "engine/mounts.h"
+#include "engine/session.h"
+#include "engine/session_files.h"
 #include "python/names.h"
 
 /* ---- one reader a key ---- */
@@ -27,9 +29,84 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
     r->is_check = kind && strcmp(kind, "check") == 0;
     if (r->is_check)
         json_object_set_new(r->program, "check_only", json_true());
-    if (r->is_check || (kind && strcmp(kind, "python") == 0))
+    r->is_op = kind && strcmp(kind, "session") == 0;
+    if (r->is_shell)
+        json_object_set(r->program, "kind", value);
+    if (r->is_check || r->is_op || r->is_shell || (kind && strcmp(kind, "python") == 0))
         return 0;
-    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python' or 'check'", key);
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python', 'shell', 'check' or 'session'", key);
+}
+
+static int take_session(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    size_t len = json_string_length(value);
+    const char **name = strcmp(key, "into") == 0 ? &r->into : &r->session;
+
+    if (!json_is_string(value) || len == 0 || len > SESSION_NAME_MAX ||
+        strlen(json_string_value(value)) != len)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a name of 1 to %d bytes, without NUL",
+                       key, SESSION_NAME_MAX);
+    *name = json_string_value(value);
+    return 0;
+}
+
+static int take_op(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    static const char *const names[] = { [SESSION_INSPECT] = "inspect",
+                                         [SESSION_REWIND] = "rewind",
+                                         [SESSION_FORK] = "fork",
+                                         [SESSION_RESET] = "reset",
+                                         [SESSION_CLOSE] = "close",
+                                         [SESSION_LIST] = "list",
+                                         [SESSION_LIST_FILES] = "list_files",
+                                         [SESSION_READ_FILE] = "read_file",
+                                         [SESSION_WRITE_FILE] = "write_file" };
+    const char *name = json_string_value(value);
+
+    for (size_t i = SESSION_INSPECT; name && i < ARRAY_LEN(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            r->op = (enum session_op)i;
+            return 0;
+        }
+    }
+    return gb_fail(err, GB_E_INVALID, 0,
+                   "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close', 'list', "
+                   "'list_files', 'read_file' or 'write_file'",
+                   key);
+}
+
+static int take_path(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *path = json_string_value(value);
+
+    if (!path || strlen(path) != json_string_length(value) || !files_is_path(path))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "%s: must be a path below the workspace: relative, without '.' and '..'",
+                       key);
+    r->path = path;
+    return 0;
+}
+
+static int take_part(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    bool is_length = strcmp(key, "length") == 0;
+    json_int_t n = json_integer_value(value);
+
+    if (!json_is_integer(value) || n < (is_length ? 1 : 0) || (is_length && n > SESSION_READ_MAX))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       is_length ? "%s: must be a number of bytes, from 1 to %d"
+                                 : "%s: must be a number of bytes",
+                       key, SESSION_READ_MAX);
+    *(is_length ? &r->length : &r->offset) = n;
+    return 0;
+}
+
+static int take_cell(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a cell's number, or 0", key);
+    r->cell = value;
+    return 0;
 }
 
 static int too_large(const char *key, size_t len, size_t max, struct gb_err *err)
@@ -66,6 +143,18 @@ static int take_code(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
+static int take_command(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!r->is_shell)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: is for the kind 'shell'", key);
+    if (json_string_length(value) > COMMAND_MAX)
+        return gb_fail(err, GB_E_LIMIT, 0,
+                       "%s: %zu bytes are more than the 128 KiB that a shell "
+                       "takes; put it into a file of 'files'",
+                       key, json_string_length(value));
+    return take_code(r, key, value, err);
+}
+
 /* A copy of the decoded bytes, which the caller frees. */
 static char *decoded(const char *key, const json_t *value, uint64_t *len, struct gb_err *err)
 {
@@ -90,7 +179,7 @@ static int take_code_base64(struct request *r, const char *key, json_t *value, s
 
     if (!bytes)
         return -1;
-    if (len > CODE_MAX)
+    if (len > (r->is_shell ? (size_t)COMMAND_MAX : (size_t)CODE_MAX))
         return too_large("code", len, CODE_MAX, err);
     inspect(r, bytes, len);
     json_object_set_new(r->program, "code",
@@ -136,6 +225,14 @@ static int take_text(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
+static int take_echo(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_is_boolean(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be true or false", key);
+    json_object_set(r->program, key, value);
+    return 0;
+}
+
 static int take_argv(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     if (!json_is_array(value))
@@ -169,8 +266,9 @@ static int take_env(struct request *r, const char *key, json_t *value, struct gb
     if (!json_is_object(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be an object of strings", key);
     json_object_foreach (value, name, text)
-        if (!json_is_string(text) || !*name || strchr(name, '=') ||
-            strlen(json_string_value(text)) != json_string_length(text))
+        if ((!json_is_string(text) && !(r->is_shell && json_is_null(text))) || !*name ||
+            strchr(name, '=') ||
+            (json_is_string(text) && strlen(json_string_value(text)) != json_string_length(text)))
             return gb_fail(err, GB_E_INVALID, 0, "%s: '%s' must be a name with a string", key,
                            name);
     json_object_set(r->program, key, value);
@@ -223,6 +321,8 @@ static const struct {
     { "kind", take_kind },
     { "code", take_code },
     { "code_base64", take_code_base64 },
+    { "command", take_command },
+    { "command_base64", take_code_base64 },
     { "filename", take_text },
     { "prelude", take_text },
     { "argv", take_argv },
@@ -232,6 +332,14 @@ static const struct {
     { "stdin_base64", take_stdin_base64 },
     { "tools", take_tools },
     { "files", take_files },
+    { "echo", take_echo },
+    { "session", take_session },
+    { "op", take_op },
+    { "cell", take_cell },
+    { "into", take_session },
+    { "path", take_path },
+    { "offset", take_part },
+    { "length", take_part },
 };
 
 static int take_mounts(struct request *r, const struct config *config, const json_t *value,
@@ -262,8 +370,12 @@ static int take_key(struct request *r, const struct config *config,
                                           : settings_request(&r->settings, configured, key, value,
                                                              config->allow_request, err);
 
+    if (r->is_shell && shell_is_foreign(key))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: is not for the kind 'shell'", key);
     if (n == 0)
         n = policy_say(&r->lists, key, value, err);
+    if (n == 0 && r->is_shell)
+        n = shell_say(&r->shell, key, value, err);
     if (n != 0)
         return n < 0 ? -1 : 0;
     if (strcmp(key, "mounts") == 0)
@@ -299,9 +411,54 @@ static int take_keys(struct request *r, const struct config *config, struct gb_e
     if (policy_request(&configured, &config->lists, &r->settings, &r->lists, config->allow_request,
                        &rules, err) < 0)
         return -1;
-    add_tools(r, rules);
-    json_object_set_new(r->program, "check", rules);
+    if (r->is_shell) {
+        json_decref(rules);
+        if (shell_request(r, config, err) < 0)
+            return -1;
+    } else {
+        add_tools(r, rules);
+        json_object_set_new(r->program, "check", rules);
+    }
     return check_room(r, err);
+}
+
+static int check_session_files(const struct request *r, struct gb_err *err)
+{
+    bool is_read = r->op == SESSION_READ_FILE;
+
+    if (is_read && !r->path)
+        return gb_fail(err, GB_E_INVALID, 0, "the request names no 'path' to read");
+    if (!is_read && (r->path || r->offset > 0 || r->length > 0))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: only with op 'read_file'",
+                       r->path         ? "path"
+                       : r->offset > 0 ? "offset"
+                                       : "length");
+    if (r->op == SESSION_WRITE_FILE && r->files.n == 0)
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'files' to write");
+    if (r->is_op && r->op != SESSION_WRITE_FILE && r->files.n > 0)
+        return gb_fail(err, GB_E_INVALID, 0, "files: only with code, or with op 'write_file'");
+    if (r->is_check && r->session)
+        return gb_fail(err, GB_E_INVALID, 0, "session: a check needs none");
+    return 0;
+}
+
+/* Which keys go together. */
+static int check_session(const struct request *r, struct gb_err *err)
+{
+    if (!r->is_op && (r->op != SESSION_CELL || r->cell))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: only for requests of the kind 'session'",
+                       r->cell ? "cell" : "op");
+    if (r->is_op && r->op == SESSION_CELL)
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'op'");
+    if (r->is_op && r->op != SESSION_LIST && !r->session)
+        return gb_fail(err, GB_E_INVALID, 0, "the request names no 'session'");
+    if ((r->op == SESSION_FORK) != (r->into != NULL))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       r->into ? "into: only with op 'fork'"
+                               : "the request names no session to fork 'into'");
+    if (r->cell && r->op != SESSION_REWIND)
+        return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
+    return check_session_files(r, err);
 }
 
 int request_read(const struct config *config, const char *text, struct request *ret,
@@ -320,16 +477,21 @@ int request_read(const struct config *config, const char *text, struct request *
     if (!json_is_object(ret->json))
         return gb_fail(err, GB_E_INVALID, 0, "the request is not a JSON object");
     ret->id = json_object_get(ret->json, "id");
+    ret->is_shell = strcmp(json_string_at(ret->json, "kind", ""), "shell") == 0;
     if (take_keys(ret, config, err) < 0)
         return -1;
-    if (!json_object_get(ret->program, "code"))
-        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'code'");
+    if (check_session(ret, err) < 0)
+        return -1;
+    if (!ret->is_op && !json_object_get(ret->program, "code"))
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no '%s'",
+                       ret->is_shell ? "command" : "code");
     return 0;
 }
 
 void request_done(struct request *r)
 {
     policy_done(&r->lists);
+    shell_settings_done(&r->shell);
     toolset_unref(r->tools);
     files_done(&r->files);
     (void)mounts_unref(r->mounts);

@@ -7,7 +7,22 @@
 
 enum {
     CODE_MAX = 1 << 20,
+    COMMAND_MAX = (128 << 10) - 1, /* what the kernel takes as one argument */
     STDIN_MAX = 64 << 20
+};
+
+/* What a request of the kind "session" asks for. */
+enum session_op {
+    SESSION_CELL, /* none of them: code to run */
+    SESSION_INSPECT,
+    SESSION_REWIND,
+    SESSION_FORK,
+    SESSION_RESET,
+    SESSION_CLOSE,
+    SESSION_LIST,
+    SESSION_LIST_FILES,
+    SESSION_READ_FILE,
+    SESSION_WRITE_FILE
 };
 
 struct request {
@@ -15,9 +30,18 @@ struct request {
     json_t *id;      /* borrowed, or NULL */
     json_t *program; /* what the guest gets, the rules of its check among it */
     bool is_check;   /* kind "check": nothing is to run */
+    bool is_shell;   /* kind "shell": the code is a command for a shell */
+    bool is_op;      /* kind "session": */
+    enum session_op op;
+    const char *session; /* borrowed, or NULL: a box of its own */
+    const json_t *cell;  /* borrowed, or NULL: the one before the last */
+    const char *into;    /* borrowed, or NULL: the name of a fork */
+    const char *path;    /* borrowed, or NULL: of a file in its workspace, and which part of it: */
+    json_int_t offset, length; /* 0: from its beginning, as much as is usual */
     struct settings settings;
     struct policy_lists lists; /* what it says about them */
-    struct toolset *tools;     /* those that its program may call, as they are now; or NULL */
+    struct shell_settings shell;
+    struct toolset *tools; /* those that its program may call, as they are now; or NULL */
     char *stdin_data;
     size_t stdin_bytes;
     int64_t bad_byte; /* of the code: the first that is no UTF-8, or is NUL; -1: there is none */

@@ -25,6 +25,8 @@ void result_rejected(struct gb_job *job, const char *rule, const char *message, 
 
 /* The last of its files was collected, now. */
 void result_collected(struct gb_job *job);
+/* The caller does not want it any more. */
+void result_cancelled(struct gb_job *job);
 
 /* The same about a line of it, counted from 1; 0: about none. */
 void result_rejected_at(struct gb_job *job, const char *rule, const char *message, size_t line,

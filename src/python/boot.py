@@ -3,12 +3,20 @@ if sys.version_info < (3, 9):
     sys.exit("glovebox-too-old %d.%d.%d" % sys.version_info[:3])
 sys.path.insert(0, sys.argv[1])
 import _glovebox
+import os
 del sys.path[0]
+register = os.register_at_fork
+def register_known(**handlers):
+    if all(getattr(h, "__module__", "") in ("threading", "logging", "random") for h in handlers.values()):
+        handlers = {when: _glovebox.unless_boxing(h) for when, h in handlers.items()}
+    register(**handlers)
+os.register_at_fork = register_known
 for name in sys.argv[3:]:
     try:
         __import__(name)
     except BaseException as exc:
         sys.exit("preloading %s: %s: %s" % (name, type(exc).__name__, exc))
+os.register_at_fork = register
 sys.stdout.reconfigure(line_buffering=True)
 _glovebox.serve(3, {
     "version": "%d.%d.%d" % sys.version_info[:3],

@@ -21,6 +21,7 @@
 #include "display_py.h"
 #include "python/guest.h"
 #include "python/protocol.h"
+#include "python/tools.h"
 #include "python/value.h"
 
 enum {
@@ -64,11 +65,13 @@ static PyObject *send_forms(PyObject *self, PyObject *forms)
     frame = json_pack("{s:o}", "forms", list);
     len = json_dumpb(frame, NULL, 0, JSON_COMPACT);
     if (len == 0 || len > DISPLAY_MAX || len > DISPLAY_RUN_MAX - run.bytes ||
-        run.things >= DISPLAY_THINGS_MAX || getpid() != run.owner)
+        run.things >= DISPLAY_THINGS_MAX || getpid() != run.owner || run.fd < 0)
         return PyBool_FromLong(0);
     run.bytes += len;
     run.things++;
+    tools_hold_pipe();
     guest_send(run.fd, FRAME_DISPLAY, frame, &(uint64_t){ 0 });
+    tools_release_pipe();
     Py_BEGIN_ALLOW_THREADS;
     wait_until_read(run.fd);
     Py_END_ALLOW_THREADS;
@@ -191,6 +194,11 @@ void display_begin(int tell_fd)
         run.workspace[0] = '\0';
 }
 
+void display_end(void)
+{
+    run.fd = -1;
+}
+
 static PyObject *loaded(const char *module)
 {
     PyObject *modules = PySys_GetObject("modules"); /* both borrowed */
@@ -209,7 +217,7 @@ static bool is_figure(PyObject *value)
     return is;
 }
 
-static bool is_rich(PyObject *value)
+bool display_is_rich(PyObject *value)
 {
     static const char *const names[] = { "_repr_mimebundle_", "_repr_html_", "_repr_png_",
                                          "_repr_jpeg_",       "_repr_svg_",  "_repr_markdown_",
@@ -228,7 +236,7 @@ static bool is_rich(PyObject *value)
 
 void display_value(PyObject *value)
 {
-    PyObject *args = is_rich(value) ? PyTuple_Pack(1, value) : NULL;
+    PyObject *args = display_is_rich(value) ? PyTuple_Pack(1, value) : NULL;
 
     if (args)
         call_quietly("display_value", args);

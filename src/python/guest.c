@@ -12,13 +12,10 @@
  */
 #include "python/guest.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -28,46 +25,20 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "python/afterfork.h"
+#include "python/answer.h"
 #include "python/check.h"
 #include "python/display.h"
 #include "python/protocol.h"
+#include "python/session.h"
+#include "python/space.h"
 #include "python/tools.h"
-#include "python/value.h"
-#include "python/verdict.h"
 #include "runtime_py.h"
 #include "sandbox/box.h"
-
-enum {
-    ONLY_AST = 0x400,
-    TOP_LEVEL_AWAIT = 0x2000,
-    FUTURE_MASK = 0x1ff0000, /* the __future__ features, which the split must not lose */
-    CO_IS_COROUTINE = 0x80,
-    VALUE_MAX = 1 << 20,
-    REPR_MAX = 64 << 10,
-    MESSAGE_MAX = 16 << 10,
-    TRACEBACK_MAX = 64 << 10,
-};
-
-/* The first tree of an interpreter is dear: it makes a type for each kind of node. */
-static bool has_made_tree;
+#include "shell/become.h"
 
 /* The compiled runtime's namespace; made once in the zygote, inherited by every guest. */
 static PyObject *runtime;
-
-struct guest {
-    int chan;    /* where it hears from the engine, until the program runs */
-    int tell_fd; /* where it answers */
-    json_t *request;
-    PyObject *filename; /* str */
-    PyObject *names;    /* borrowed: the dictionary of __main__ */
-    PyObject *prelude;  /* its tree, then its code; or NULL */
-    PyObject *body;     /* code of all but the last expression, or NULL */
-    PyObject *last;     /* code of the last expression, or NULL */
-    struct verdict verdict;
-    json_t *answer;
-    int exit_code;
-    uint64_t token; /* zero once the program runs */
-};
 
 /* ---- small things ---- */
 
@@ -92,40 +63,15 @@ PyObject *guest_runtime(const char *name)
     return PyDict_GetItemString(runtime, name);
 }
 
+static void listen_for_the_end(void);
+
 int guest_compile_runtime(void)
 {
+    listen_for_the_end();
     return guest_runtime("finish") && display_compile() == 0 && tools_compile() == 0 &&
                    check_prepare() == 0
                ? 0
                : -1;
-}
-
-static PyObject *module_attr(const char *module, const char *name)
-{
-    PyObject *m = PyImport_ImportModule(module);
-    PyObject *attr = m ? PyObject_GetAttrString(m, name) : NULL;
-
-    Py_XDECREF(m);
-    return attr;
-}
-
-/* compile(source, filename, mode, flags, True); source is text or a tree. */
-static PyObject *compile_any(PyObject *source, PyObject *filename, const char *mode, long flags)
-{
-    PyObject *fn = module_attr("builtins", "compile");
-    PyObject *out =
-        fn ? PyObject_CallFunction(fn, "OOslO", source, filename, mode, flags, Py_True) : NULL;
-    Py_XDECREF(fn);
-    return out;
-}
-
-static long code_flags(PyObject *code)
-{
-    PyObject *flags = PyObject_GetAttrString(code, "co_flags");
-    long n = flags ? PyLong_AsLong(flags) : 0;
-
-    Py_XDECREF(flags);
-    return n;
 }
 
 static const char *request_text(const struct guest *g, const char *key)
@@ -133,111 +79,7 @@ static const char *request_text(const struct guest *g, const char *key)
     return json_string_value(json_object_get(g->request, key));
 }
 
-/* ---- parse, check and compile ---- */
-
-/* The code without the byte-order mark that some editors put in front. */
-static PyObject *source_text(const char *text, size_t len)
-{
-    size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-
-    return PyUnicode_FromStringAndSize(text + mark, (Py_ssize_t)(len - mark));
-}
-
-/* If the tree's last statement is an expression, take it off and return it as a tree of its own;
- * else NULL (without an exception, unless something broke). */
-static PyObject *split_last(PyObject *tree)
-{
-    PyObject *body = PyObject_GetAttrString(tree, "body");
-    PyObject *expr_type = module_attr("_ast", "Expr"), *make = module_attr("_ast", "Expression");
-    PyObject *value = NULL, *split = NULL;
-    Py_ssize_t n = body ? PyList_Size(body) : 0;
-
-    if (expr_type && make && n > 0 &&
-        PyObject_IsInstance(PyList_GetItem(body, n - 1), expr_type) == 1) {
-        value = PyObject_GetAttrString(PyList_GetItem(body, n - 1), "value");
-        split = value ? PyObject_CallFunctionObjArgs(make, value, NULL) : NULL;
-        if (split && PyList_SetSlice(body, n - 1, n, NULL) < 0)
-            Py_CLEAR(split);
-    }
-    Py_XDECREF(value);
-    Py_XDECREF(make);
-    Py_XDECREF(expr_type);
-    Py_XDECREF(body);
-    return split;
-}
-
-PyObject *guest_parse(PyObject *source, PyObject *filename)
-{
-    return compile_any(source, filename, "exec", ONLY_AST | TOP_LEVEL_AWAIT);
-}
-
-static void check_tree_of(struct guest *g, PyObject *source, PyObject *tree)
-{
-    json_t *rules = json_object_get(g->request, "check");
-    json_t *inputs = json_object_get(g->request, "inputs");
-
-    if (!rules)
-        return;
-    if (inputs) /* variables that the program finds */
-        json_object_set(rules, "names", inputs);
-    verdict_check(&g->verdict, g->prelude, tree, rules, source);
-}
-
-/* Parse, check, and, unless it was rejected, compile. */
-static int compile_program(struct guest *g, PyObject *source)
-{
-    PyObject *tree = guest_parse(source, g->filename), *last = NULL;
-
-    has_made_tree = true;
-    if (tree)
-        check_tree_of(g, source, tree);
-    if (tree && !g->verdict.is_rejected)
-        last = split_last(tree);
-    if (tree && !g->verdict.is_rejected && !PyErr_Occurred())
-        g->body = compile_any(tree, g->filename, "exec", TOP_LEVEL_AWAIT);
-    if (g->body && last)
-        g->last = compile_any(last, g->filename, "eval",
-                              TOP_LEVEL_AWAIT | (code_flags(g->body) & FUTURE_MASK));
-    Py_XDECREF(last);
-    Py_XDECREF(tree);
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-/* The operator's own code: parsed before the program is, compiled after it has passed. */
-static int compile_prelude(struct guest *g, PyObject *source, long flags)
-{
-    PyObject *name = PyUnicode_FromString("prelude.py");
-    PyObject *made = name && source ? compile_any(source, name, "exec", flags) : NULL;
-
-    Py_XDECREF(name);
-    Py_XDECREF(g->prelude);
-    g->prelude = made;
-    return made ? 0 : -1;
-}
-
-/* What was found wrong, if anything, is in the verdict. */
-static void check_program(struct guest *g, PyObject *source)
-{
-    const json_t *prelude = json_object_get(g->request, "prelude");
-    PyObject *text =
-        prelude ? source_text(json_string_value(prelude), json_string_length(prelude)) : NULL;
-    PyObject *tree;
-
-    if (prelude && compile_prelude(g, text, ONLY_AST) < 0) {
-        verdict_syntax(&g->verdict, text, "prelude");
-    } else if (compile_program(g, source) < 0) {
-        verdict_syntax(&g->verdict, source, NULL);
-    } else if (prelude && !g->verdict.is_rejected) {
-        tree = g->prelude;
-        Py_INCREF(tree);
-        if (compile_prelude(g, tree, 0) < 0)
-            verdict_syntax(&g->verdict, text, "prelude");
-        Py_DECREF(tree);
-    }
-    Py_XDECREF(text);
-}
-
-/* ---- two small things that every program has ---- */
+/* ---- the end of its time ---- */
 
 static void flush(const char *stream)
 {
@@ -259,21 +101,16 @@ static PyObject *last_words(PyObject *self, PyObject *args)
     return Py_None;
 }
 
-/* A loader whose get_source() gives the program's text: tracebacks, inspect and linecache find it
- * that way, though it is in no file. */
-static PyObject *get_source(PyObject *self, PyObject *args)
-{
-    (void)args;
-    Py_INCREF(self);
-    return self;
-}
-
 static PyMethodDef last_words_def = { "last_words", last_words, METH_VARARGS, NULL };
-static PyMethodDef get_source_def = { "get_source", get_source, METH_VARARGS, NULL };
 
 static void listen_for_the_end(void)
 {
-    PyObject *set = module_attr("_signal", "signal");
+    static bool is_listening; /* a guest inherits it of a warm zygote */
+
+    if (is_listening)
+        return;
+    is_listening = true;
+    PyObject *set = program_attr("_signal", "signal");
     PyObject *handler = PyCFunction_New(&last_words_def, NULL);
     PyObject *r =
         set && handler ? PyObject_CallFunction(set, "iO", BOX_LAST_WORDS_SIGNAL, handler) : NULL;
@@ -282,139 +119,6 @@ static void listen_for_the_end(void)
     Py_XDECREF(handler);
     Py_XDECREF(set);
     PyErr_Clear();
-}
-
-/* An object of the type of sys.implementation: a bare namespace, without importing one. */
-static PyObject *source_loader(PyObject *source)
-{
-    PyObject *type = (PyObject *)Py_TYPE(PySys_GetObject("implementation"));
-    PyObject *loader = PyObject_CallFunctionObjArgs(type, NULL);
-    PyObject *method = PyCFunction_New(&get_source_def, source);
-
-    if (!loader || !method || PyObject_SetAttrString(loader, "get_source", method) < 0)
-        Py_CLEAR(loader);
-    Py_XDECREF(method);
-    return loader;
-}
-
-/* ---- the namespace ---- */
-
-static int set_text(PyObject *dict, const char *key, const char *text)
-{
-    PyObject *value = PyUnicode_FromString(text);
-    int r = value ? PyDict_SetItemString(dict, key, value) : -1;
-
-    Py_XDECREF(value);
-    return r;
-}
-
-/* __main__ as a new program finds it: none of the names that started the zygote. */
-static PyObject *fresh_main(PyObject *source)
-{
-    PyObject *main = PyImport_AddModule("__main__"); /* borrowed */
-    PyObject *names = main ? PyModule_GetDict(main) : NULL;
-    PyObject *loader = NULL;
-
-    if (!names)
-        return NULL;
-    PyDict_Clear(names);
-    if (set_text(names, "__name__", "__main__") < 0 ||
-        PyDict_SetItemString(names, "__builtins__", PyImport_AddModule("builtins")) < 0 ||
-        PyDict_SetItemString(names, "__doc__", Py_None) < 0 ||
-        PyDict_SetItemString(names, "__package__", Py_None) < 0 ||
-        PyDict_SetItemString(names, "__spec__", Py_None) < 0 || display_bind(names) < 0)
-        return NULL;
-    loader = source_loader(source);
-    if (!loader || PyDict_SetItemString(names, "__loader__", loader) < 0)
-        names = NULL;
-    Py_XDECREF(loader);
-    return names;
-}
-
-/* A program that came from a file finds itself in the workspace. */
-static int set_file(const struct guest *g, const char *filename)
-{
-    const char *base = strrchr(filename, '/');
-    char here[PATH_MAX], path[2 * PATH_MAX];
-
-    if (!getcwd(here, sizeof(here)))
-        return 0;
-    (void)snprintf(path, sizeof(path), "%s/%s", here, base ? base + 1 : filename);
-    return set_text(g->names, "__file__", path);
-}
-
-static int bind_inputs(struct guest *g)
-{
-    json_t *inputs = json_object_get(g->request, "inputs");
-
-    for (void *at = json_object_iter(inputs); at; at = json_object_iter_next(inputs, at)) {
-        PyObject *value = value_from_json(json_object_iter_value(at));
-        int r = value ? PyDict_SetItemString(g->names, json_object_iter_key(at), value) : -1;
-        Py_XDECREF(value);
-        if (r < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int set_argv(const struct guest *g)
-{
-    json_t *argv = json_object_get(g->request, "argv");
-    PyObject *list = json_is_array(argv) ? value_from_json(argv) : PyList_New(0);
-    int r = list ? 0 : -1;
-
-    if (r == 0 && PyList_Size(list) == 0)
-        r = PyList_Append(list, g->filename);
-    if (r == 0)
-        r = PySys_SetObject("argv", list);
-    Py_XDECREF(list);
-    return r;
-}
-
-/* Modules in the workspace can be imported. */
-static void add_workspace(void)
-{
-    PyObject *path = PySys_GetObject("path"), *here = PyUnicode_FromString("");
-
-    if (path && here)
-        (void)PyList_Insert(path, 0, here);
-    Py_XDECREF(here);
-    PyErr_Clear();
-}
-
-/* Under strict nothing comes from the workspace: what lies there was not checked, and the program
- * could write it itself and then import it under an allowed name. */
-static void drop_workspace(const struct guest *g)
-{
-    const char *policy =
-        json_string_value(json_object_get(json_object_get(g->request, "check"), "policy"));
-    PyObject *path = PySys_GetObject("path");
-
-    if (policy && strcmp(policy, "strict") == 0 && path)
-        (void)PyList_SetSlice(path, 0, 1, NULL); /* add_workspace() put it there */
-    PyErr_Clear();
-}
-
-static int set_environment(const struct guest *g)
-{
-    json_t *env = json_object_get(g->request, "env");
-    PyObject *environ;
-    int r = 0;
-
-    if (json_object_size(env) == 0)
-        return 0;
-    environ = module_attr("os", "environ");
-    if (!environ)
-        return -1;
-    for (void *at = json_object_iter(env); at && r == 0; at = json_object_iter_next(env, at)) {
-        PyObject *key = PyUnicode_FromString(json_object_iter_key(at));
-        PyObject *value = value_from_json(json_object_iter_value(at));
-        r = key && value ? PyObject_SetItem(environ, key, value) : -1;
-        Py_XDECREF(key);
-        Py_XDECREF(value);
-    }
-    Py_DECREF(environ);
-    return r;
 }
 
 /* A request may ask for less than the box was made with. */
@@ -447,132 +151,6 @@ static void reseed(void)
 
 /* ---- running ---- */
 
-/* New reference to the value of the last expression, None when there is none; NULL with an
- * exception. */
-static PyObject *run_pieces(const struct guest *g)
-{
-    PyObject *value = NULL, *codes, *run;
-
-    if ((code_flags(g->body) | (g->last ? code_flags(g->last) : 0)) & CO_IS_COROUTINE) {
-        run = guest_runtime("run_async");
-        codes = g->last ? PyTuple_Pack(2, g->body, g->last) : PyTuple_Pack(1, g->body);
-        value = run && codes ? PyObject_CallFunctionObjArgs(run, codes, g->names, NULL) : NULL;
-        Py_XDECREF(codes);
-        return value;
-    }
-    value = PyEval_EvalCode(g->body, g->names, g->names);
-    if (value && g->last) {
-        Py_DECREF(value);
-        value = PyEval_EvalCode(g->last, g->names, g->names);
-    }
-    return value;
-}
-
-static int run_prelude(const struct guest *g)
-{
-    PyObject *value = g->prelude ? PyEval_EvalCode(g->prelude, g->names, g->names) : NULL;
-
-    Py_XDECREF(value);
-    return !g->prelude || value ? 0 : -1;
-}
-
-/* As the engine will count them, to see whether it would read so much. */
-static size_t count_separators(const json_t *json)
-{
-    char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT);
-    size_t n = text ? json_count_items(text, strlen(text)) : 0;
-
-    free(text);
-    return n;
-}
-
-static void answer_value(struct guest *g, PyObject *value)
-{
-    json_t *json = value_to_json(value);
-    size_t len = json ? json_dumpb(json, NULL, 0, JSON_ENCODE_ANY) : 0;
-
-    if (!json || len > VALUE_MAX || count_separators(json) > FRAME_ITEMS_MAX / 2) {
-        json_decref(json);
-        json = value_text(value, true, REPR_MAX);
-    }
-    json_object_set_new(g->answer, "has_value", json_true());
-    json_object_set_new(g->answer, "value", json);
-}
-
-/* Take the current exception as an object; NULL only when memory ran out. */
-static PyObject *take_exception(void)
-{
-    PyObject *type = NULL, *exc = NULL, *tb = NULL;
-
-    PyErr_Fetch(&type, &exc, &tb);
-    PyErr_NormalizeException(&type, &exc, &tb);
-    if (exc && tb)
-        (void)PyException_SetTraceback(exc, tb);
-    Py_XDECREF(type);
-    Py_XDECREF(tb);
-    return exc;
-}
-
-/* When even describing failed, all that is left is the type. */
-static json_t *bare_error(PyObject *exc)
-{
-    PyErr_Clear();
-    return json_pack("{s:o,s:s,s:n,s:s}", "type",
-                     exc ? value_text((PyObject *)Py_TYPE(exc), false, 200)
-                         : json_string("MemoryError"),
-                     "message", "", "line", "traceback", "");
-}
-
-static void clip(json_t *object, const char *key, size_t max)
-{
-    json_t *text = json_object_get(object, key);
-
-    if (json_string_length(text) > max) {
-        const char *data = json_string_value(text);
-        /* The end of a traceback says what happened. */
-        size_t from = json_string_length(text) - max;
-        while (((unsigned char)data[from] & 0xc0) == 0x80)
-            from++;
-        json_object_set_new(object, key,
-                            json_stringn(data + from, json_string_length(text) - from));
-    }
-}
-
-static void answer_exception(struct guest *g)
-{
-    PyObject *exc = take_exception();
-    PyObject *describe = exc ? guest_runtime("describe") : NULL;
-    PyObject *pair =
-        describe ? PyObject_CallFunctionObjArgs(describe, exc, g->filename, NULL) : NULL;
-    json_t *both = pair ? value_to_json(pair) : NULL;
-    json_t *error = both ? json_incref(json_array_get(both, 0)) : bare_error(exc);
-
-    clip(error, "message", MESSAGE_MAX);
-    clip(error, "traceback", TRACEBACK_MAX);
-    json_object_set_new(g->answer, "error", error);
-    if (both && json_is_string(json_array_get(both, 1)))
-        json_object_set(g->answer, "limit", json_array_get(both, 1));
-    if (!both && exc && PyErr_GivenExceptionMatches(exc, PyExc_MemoryError))
-        json_object_set_new(g->answer, "limit", json_string("memory"));
-    g->exit_code = 1;
-    json_decref(both);
-    Py_XDECREF(pair);
-    Py_XDECREF(exc);
-    PyErr_Clear();
-}
-
-static void answer_exit(struct guest *g)
-{
-    PyObject *exc = take_exception();
-    PyObject *fn = guest_runtime("exit_code");
-    PyObject *code = fn && exc ? PyObject_CallFunctionObjArgs(fn, exc, NULL) : NULL;
-
-    g->exit_code = code ? (int)PyLong_AsLong(code) : 1;
-    PyErr_Clear();
-    Py_XDECREF(code);
-    Py_XDECREF(exc);
-}
-
 static Py_ssize_t attr_size(PyObject *module, const char *name)
 {
     PyObject *attr = PyObject_GetAttrString(module, name);
@@ -581,6 +159,23 @@ static Py_ssize_t attr_size(PyObject *module, const char *name)
     Py_XDECREF(attr);
     PyErr_Clear();
     return n;
+}
+
+/* logging's own handler of last resort is always there, and keeps nothing. */
+static bool has_handlers(PyObject *logging)
+{
+    PyObject *list = PyObject_GetAttrString(logging, "_handlerList");
+    PyObject *own = PyObject_GetAttrString(logging, "lastResort");
+    Py_ssize_t n = list ? PyObject_Size(list) : 0;
+    PyObject *first =
+        n == 1 && PyList_Check(list) ? PyObject_CallFunction(PyList_GetItem(list, 0), NULL) : NULL;
+    bool has = n > 1 || (n == 1 && first != own);
+
+    Py_XDECREF(first);
+    Py_XDECREF(own);
+    Py_XDECREF(list);
+    PyErr_Clear();
+    return has;
 }
 
 /* Is there anything to do at the program's end? Mostly not, and doing nothing the long way costs
@@ -599,7 +194,7 @@ static bool has_end_work(void)
     if (threading &&
         (attr_size(threading, "_active") != 1 || attr_size(threading, "_threading_atexits") != 0))
         return true;
-    return callbacks != (logging ? 1 : 0) || (logging && attr_size(logging, "_handlerList") != 0);
+    return callbacks != (logging ? 1 : 0) || (logging && has_handlers(logging));
 }
 
 static void finish(void)
@@ -617,12 +212,26 @@ static void finish(void)
     flush("stderr");
 }
 
+/* As the interactive interpreter shows it. */
+static void echo(PyObject *value)
+{
+    PyObject *show = PySys_GetObject("displayhook");
+    PyObject *r = show ? PyObject_CallFunctionObjArgs(show, value, NULL) : NULL;
+
+    Py_XDECREF(r);
+    if (PyErr_Occurred())
+        PyErr_WriteUnraisable(show);
+}
+
 static void run_program(struct guest *g)
 {
     PyObject *value = NULL;
 
-    if (run_prelude(g) == 0)
-        value = run_pieces(g);
+    if (program_run_prelude(g) == 0)
+        value = program_run(g);
+    if (value && g->last && json_is_true(json_object_get(g->request, "echo")) &&
+        !display_is_rich(value)) /* which is displayed anyway, with its text */
+        echo(value);
     if (value && g->last) {
         answer_value(g, value);
         display_value(value);
@@ -637,28 +246,52 @@ static void run_program(struct guest *g)
 
 /* ---- the channel ---- */
 
-static json_t *frame_read(int chan, uint64_t *ret_token)
+static int text_read(int chan, int file, char *text, size_t len)
 {
-    struct frame head;
-    char *text = NULL;
-    json_t *json = NULL;
-    int in = -1;
-    size_t n = 1;
+    if (file < 0)
+        return fd_read_all(chan, text, len);
+    return pread(file, text, len, 0) == (ssize_t)len ? 0 : -1;
+}
 
-    if (fd_recv(chan, &head, sizeof(head), &in, &n) != (ssize_t)sizeof(head) ||
-        head.kind != FRAME_RUN)
-        return NULL;
-    if (n == 1 && in >= 0) { /* what the program reads as standard input */
-        (void)dup2(in, 0);
-        (void)close(in);
-    }
-    *ret_token = head.token;
-    explicit_bzero(&head.token, sizeof(head.token));
-    text = malloc(head.len);
-    if (text && fd_read_all(chan, text, head.len) == 0)
-        json = json_loadb(text, head.len, JSON_ALLOW_NUL, NULL);
+static json_t *request_read(const struct frame *head, int chan, int file)
+{
+    char *text = malloc(head->len);
+    json_t *json = NULL;
+
+    if (text && text_read(chan, file, text, head->len) == 0)
+        json = json_loadb(text, head->len, JSON_ALLOW_NUL, NULL);
     free(text);
     return json;
+}
+
+/* With the request come, in this order: itself, where it is large; what a session's cell with tools
+ * hears on; what the program reads as standard input. Or what a fork is to have. */
+void guest_next_order(int chan, struct guest_order *ret)
+{
+    struct frame head;
+    int fds[FORK_FDS] = { -1, -1, -1, -1 }, at = 0;
+    size_t n = ARRAY_LEN(fds);
+    auto_close int in = -1, file = -1;
+
+    *ret = (struct guest_order){ .words = -1, .fork = { -1, -1, -1, -1 } };
+    if (fd_recv(chan, &head, sizeof(head), fds, &n) != (ssize_t)sizeof(head) ||
+        (head.kind != FRAME_RUN && head.kind != FRAME_RUN_FILE && head.kind != FRAME_FORK))
+        return;
+    ret->token = head.token;
+    explicit_bzero(&head.token, sizeof(head.token));
+    if (head.kind == FRAME_RUN_FILE)
+        file = fds[at++];
+    ret->request = request_read(&head, chan, file);
+    if (head.kind == FRAME_FORK) {
+        memcpy(ret->fork, fds, sizeof(fds));
+        return;
+    }
+    if (json_object_get(ret->request, "session") && json_object_get(ret->request, "tools"))
+        ret->words = fds[at++];
+    in = fds[at];
+    ret->has_stdin = in >= 0;
+    if (in >= 0)
+        (void)dup2(in, STDIN_FILENO);
 }
 
 void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
@@ -708,31 +341,106 @@ static void run_request(struct guest *g)
 {
     json_t *code = json_object_get(g->request, "code");
     const char *filename = request_text(g, "filename");
-    PyObject *source = source_text(json_string_value(code), json_string_length(code));
+    PyObject *source = program_source(json_string_value(code), json_string_length(code));
     int64_t began = clock_us();
 
     g->filename = PyUnicode_FromString(filename ? filename : "main.py");
-    g->names = source && g->filename ? fresh_main(source) : NULL;
+    g->names = source && g->filename ? space_fresh(source) : NULL;
     display_begin(g->tell_fd);
-    if (!g->names || (filename && set_file(g, filename) < 0) ||
-        tools_install(g->names, g->request, g->chan, g->tell_fd) < 0 || bind_inputs(g) < 0 ||
-        set_argv(g) < 0 || set_environment(g) < 0) {
+    if (!g->names || (filename && space_set_file(g, filename) < 0) ||
+        tools_install(g->names, g->request, g->chan, g->tell_fd) < 0 || space_fill(g) < 0) {
         explicit_bzero(&g->token, sizeof(g->token)); /* a failure of ours is no verdict */
         answer_exception(g);
         return;
     }
     verdict_encoding(&g->verdict, json_string_value(code), json_string_length(code));
     if (!g->verdict.is_rejected)
-        check_program(g, source);
+        program_check(g, source);
     json_object_set_new(g->answer, "check_us", json_integer(clock_us() - began));
     if (g->verdict.is_rejected || json_is_true(json_object_get(g->request, "check_only"))) {
         verdict_answer(&g->verdict, g->answer);
         g->exit_code = g->verdict.is_rejected ? 126 : 0;
         return; /* with the token: it is the check's word */
     }
-    drop_workspace(g);
+    space_drop_workspace(g);
     take_leave(g);
     run_program(g);
+}
+
+/* ---- cells of a session (session.c) ---- */
+
+static int prepare_cell(struct guest *g, int words)
+{
+    space_choose_workspace(g->request);
+    display_begin(g->tell_fd);
+    return tools_install(g->names, g->request, words, g->tell_fd) < 0 ? -1 : space_fill(g);
+}
+
+/* What the check found is known, from a box of its own: what ran here before could say anything. */
+json_t *guest_run_cell(const struct guest_order *order, int tell)
+{
+    struct guest g = {
+        .chan = -1, .tell_fd = tell, .request = order->request, .answer = json_object()
+    };
+    json_t *code = json_object_get(g.request, "code");
+    const char *filename = request_text(&g, "filename");
+    PyObject *source = program_source(json_string_value(code), json_string_length(code));
+
+    g.filename = PyUnicode_FromString(filename ? filename : "main.py");
+    g.names = PyModule_GetDict(PyImport_AddModule("__main__"));
+    if (source && g.filename && prepare_cell(&g, order->words) == 0)
+        program_check(&g, source);
+    if (g.body && !g.verdict.is_rejected)
+        run_program(&g);
+    else if (PyErr_Occurred())
+        answer_exception(&g);
+    else /* it was parsed before, by somebody else: then there is no memory for it here */
+        json_object_set_new(g.answer, "error",
+                            json_pack("{s:s,s:s,s:n,s:s}", "type", "SyntaxError", "message",
+                                      "the session cannot compile the cell", "line", "traceback",
+                                      ""));
+    flush("stdout");
+    flush("stderr");
+    display_end();
+    tools_end();
+    json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
+    verdict_done(&g.verdict);
+    Py_XDECREF(source);
+    Py_XDECREF(g.filename);
+    Py_XDECREF(g.prelude);
+    Py_XDECREF(g.body);
+    Py_XDECREF(g.last);
+    PyErr_Clear();
+    return g.answer;
+}
+
+/* ---- a shell ---- */
+
+/* It never came to be one, and that is our own word: the token is still ours. */
+static _Noreturn void fail_shell(struct guest *g, const struct gb_err *err)
+{
+    json_object_set_new(g->answer, "failed",
+                        json_pack("{s:i,s:o,s:o}", "code", (int)err->code, "message",
+                                  json_lossy(err->msg), "hint", json_lossy(err->hint)));
+    guest_send(g->tell_fd, FRAME_DONE, g->answer, &g->token);
+    _exit(125);
+}
+
+/* The request of this kind is no program for the interpreter, which is left behind. */
+static _Noreturn void become_shell(struct guest *g)
+{
+    struct shell_ready ready;
+    struct gb_err err = { 0 };
+
+    if (shell_prepare(g->request, &ready, &err) < 0)
+        fail_shell(g, &err);
+    take_leave(g);
+    shell_go(&ready);
+}
+
+static bool is_shell(const struct guest *g)
+{
+    return strcmp(json_string_at(g->request, "kind", ""), "shell") == 0;
 }
 
 /* Run something like a request, so that the pages that every run writes to are copied now, while
@@ -790,28 +498,36 @@ static bool is_readable(int fd)
 void guest_prepare(const struct box_fds *fds)
 {
     (void)fds;
-    PyOS_AfterFork_Child();
+    afterfork_child();
     reseed();
     listen_for_the_end();
     /* What a cold zygote left to us: there is time while the box is built. */
-    if (!has_made_tree && (guest_run_bare(FIRST_TREE) < 0 || check_prepare() < 0))
+    if (!program_has_made_tree && (program_run_bare(FIRST_TREE) < 0 || check_prepare() < 0))
         PyErr_Clear();
 }
 
 void guest_main(const struct box_fds *fds)
 {
     struct guest g = { .chan = fds->chan, .tell_fd = fds->answer };
+    struct guest_order order;
 
-    add_workspace();
+    space_add_workspace();
     bool is_awaited = is_readable(fds->chan);
 
     if (!is_awaited)
         warm_up();
     box_ready(fds->ctl);
-    g.request = frame_read(fds->chan, &g.token);
+    guest_next_order(fds->chan, &order);
+    if (order.request && session_is(order.request))
+        session_main(fds, &order);
+    g.request = order.request;
+    g.token = order.token;
+    explicit_bzero(&order.token, sizeof(order.token));
     g.answer = json_object();
     if (g.request) {
         lower_rlimits(&g);
+        if (is_shell(&g))
+            become_shell(&g);
         run_request(&g);
         finish();
         tools_end();
@@ -828,23 +544,4 @@ void guest_main(const struct box_fds *fds)
     if (is_awaited) /* the engine is busy, or starts for this run alone: the least work counts */
         _exit(g.exit_code);
     leave(g.exit_code);
-}
-
-int guest_run_bare(const char *code)
-{
-    struct guest g = { .filename = PyUnicode_FromString("main.py") };
-    PyObject *source = PyUnicode_FromString(code), *value = NULL;
-
-    g.names = PyDict_New();
-    if (source && g.names &&
-        PyDict_SetItemString(g.names, "__builtins__", PyEval_GetBuiltins()) == 0 &&
-        compile_program(&g, source) == 0)
-        value = run_pieces(&g);
-    Py_XDECREF(g.body);
-    Py_XDECREF(g.last);
-    Py_XDECREF(g.names);
-    Py_XDECREF(g.filename);
-    Py_XDECREF(source);
-    Py_XDECREF(value);
-    return value ? 0 : -1;
 }

@@ -3,6 +3,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "python/protocol.h"
 
@@ -25,12 +27,18 @@ PyObject *guest_runtime(const char *name);
  * that frames do not mix. */
 void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token);
 
-/* Parse as a program is parsed: a new reference to the tree, or NULL with a Python exception. */
-PyObject *guest_parse(PyObject *source, PyObject *filename);
+/* A request of the engine's, and what came with it. */
+struct guest_order {
+    uint64_t token;
+    json_t *request;    /* NULL: the end, or, with a token, no room for it */
+    bool has_stdin;     /* one came, and is in place */
+    int words;          /* where a session's cell hears of its tools, or -1 */
+    int fork[FORK_FDS]; /* with FRAME_FORK, whoever follows the order closes them; else -1 */
+};
 
-/* Makes the interpreter's first tree, when run. */
-#define FIRST_TREE "x = 1\nx"
+/* Wait for the next. There is no copy of the token but the one in *ret. */
+void guest_next_order(int chan, struct guest_order *ret);
 
-/* Parse, compile and run `code` in a fresh namespace as a guest would, and give it up. Returns 0,
- * or -1 with a Python exception. */
-int guest_run_bare(const char *code);
+/* Run a request in __main__ as it is, and flush. What it says meanwhile goes to `tell`. New
+ * reference: the answer. */
+json_t *guest_run_cell(const struct guest_order *order, int tell);

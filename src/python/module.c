@@ -18,9 +18,12 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "python/afterfork.h"
 #include "python/check.h"
 #include "python/display.h"
 #include "python/guest.h"
+#include "python/pages.h"
+#include "python/program.h"
 #include "python/protocol.h"
 #include "python/value.h"
 #include "sandbox/box.h"
@@ -164,11 +167,14 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
     (void)prctl(PR_SET_NAME, "glovebox-zygote", 0, 0, 0);
     if ((warm && guest_compile_runtime() < 0) || freeze(warm) < 0)
         return NULL;
+    afterfork_prepare();
+    if (warm)
+        pages_prepare();
     bool greeted = greet(sock, info, settle_threads()) == 0;
 
     /* While the engine makes its plan: every guest inherits what this leaves. Where there will be
      * but one, it does so itself, while its box is built. */
-    if (greeted && warm && guest_run_bare(FIRST_TREE) < 0)
+    if (greeted && warm && program_run_bare(FIRST_TREE) < 0)
         PyErr_Clear();
     if (greeted)
         while (serve_one(sock, init))
@@ -192,7 +198,7 @@ static PyObject *zygote_bench(PyObject *self, PyObject *args)
         pid_t pid = fork();
         if (pid == 0) {
             PyOS_AfterFork_Child();
-            _exit(guest_run_bare(code) == 0 ? 0 : 1);
+            _exit(program_run_bare(code) == 0 ? 0 : 1);
         }
         PyOS_AfterFork_Parent();
         if (pid < 0 || waitpid(pid, NULL, 0) < 0)
@@ -253,9 +259,9 @@ static PyObject *module_check(PyObject *self, PyObject *args)
         return NULL;
     auto_json json_t *rules = rules_from_text(text);
     filename = rules ? PyUnicode_FromString("main.py") : NULL;
-    tree = filename ? guest_parse(source, filename) : NULL;
+    tree = filename ? program_parse(source, filename) : NULL;
     if (tree && before)
-        prelude = guest_parse(before, filename);
+        prelude = program_parse(before, filename);
     if (tree && (prelude || !before))
         out = check_answer(prelude, tree, rules, source);
     Py_XDECREF(prelude);
@@ -287,6 +293,7 @@ static PyObject *module_check_parsed(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     { "serve", zygote_serve, METH_VARARGS, "serve(sock, info, warm, init): be a zygote" },
+    { "unless_boxing", afterfork_wrap, METH_O, "unless_boxing(handler): for forks of others" },
     { "bench", zygote_bench, METH_VARARGS, "bench(count, code): time bare forks" },
     { "check", module_check, METH_VARARGS, "check(source, rules[, prelude]): findings as JSON" },
     { "check_parsed", module_check_parsed, METH_VARARGS,

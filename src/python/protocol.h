@@ -21,6 +21,11 @@
  * "result"} or {"id", "ok": false, "type", "message"}, unless FRAME_TOOL_CANCEL {"id"} came first.
  * These frames carry a token of their own ("tool_token"), which the program knows: it tells a frame
  * from whatever else is written to the pipe, and no more.
+ *
+ * A session's guest lives on, and gets a FRAME_RUN for each thing that it is to do (session.c); its
+ * FRAME_DONE must carry that frame's token, so that it cannot be taken for another's. It is checked
+ * elsewhere, so there is no FRAME_CHECKED. A cell with tools hears of them on a socket of its own,
+ * which comes with its FRAME_RUN: no answer can outlive the cell, or be taken for the next request.
  */
 #include <stdint.h>
 #include <sys/types.h>
@@ -65,6 +70,15 @@ enum {
     HELLO_MAX = 64 << 10
 };
 
+/* Descriptors that come with FRAME_FORK, in this order. */
+enum {
+    FORK_CHAN,
+    FORK_ANSWER,
+    FORK_OUT,
+    FORK_ERR,
+    FORK_FDS
+};
+
 enum frame_kind {
     FRAME_RUN = 1,
     FRAME_DONE = 2,
@@ -73,7 +87,10 @@ enum frame_kind {
     FRAME_TOOL_CALL = 16,
     FRAME_TOOL_CANCEL = 17,
     FRAME_TOOL_RESULT = 18,
-    FRAME_DISPLAY = 32 /* from the running program: something to show */
+    FRAME_DISPLAY = 32,  /* from the running program: something to show */
+    FRAME_SESSION = 48,  /* from a session: the number of the copy that it has made of itself */
+    FRAME_RUN_FILE = 49, /* FRAME_RUN, but `len` bytes of a file that comes with it follow */
+    FRAME_FORK = 50      /* FRAME_RUN, with the descriptors of a session that is to be forked off */
 };
 
 struct frame {

@@ -12,9 +12,15 @@
 int tools_compile(void);
 
 /* Give the program that `names` is the namespace of the tools of its request ("tools",
- * "tool_token"), if it has any. Calls go to `tell`, answers come from `chan`; both are borrowed.
- * Returns 0, or -1 with a Python exception. */
+ * "tool_token"), if it has any. Calls go to `tell`, which is borrowed; answers come from `chan`, which
+ * is taken. Once for each cell of a session. Returns 0, or -1 with a Python exception. */
 int tools_install(PyObject *names, const json_t *request, int chan, int tell);
 
-/* The program is over: no call is under way on the wire, none will follow, no answer is read. */
+/* The program, or the cell, is over: no call is under way on the wire, none will follow, no answer
+ * is read. Whoever still waits for one is told so. */
 void tools_end(void);
+
+/* Between these, no half of a call's frame is in the pipe: a call that finds no room there gives up the
+ * interpreter's lock. */
+void tools_hold_pipe(void);
+void tools_release_pipe(void);

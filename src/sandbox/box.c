@@ -159,23 +159,36 @@ static _Noreturn void guest_main(const struct box_spec *spec, int ready)
 
 /* ---- becoming init ---- */
 
-/* The rights over the new namespaces would be lost when a program is executed by a user that is not
- * root there. */
-static int keep_capabilities(struct gb_err *err)
+/* What building a box takes, of all that the new namespaces gave. */
+static const unsigned init_caps[] = {
+    CAP_SYS_ADMIN, CAP_SETUID,       CAP_SETGID, CAP_SETPCAP,
+    CAP_NET_ADMIN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_CHOWN,
+};
+
+/* For init and the guest alike: every further call of this kind would make the kernel copy the
+ * process' credentials once more. */
+static int bound_capabilities(struct gb_err *err)
 {
     struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
     struct __user_cap_data_struct data[2];
 
     if (syscall(SYS_capget, &head, data) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "asking for capabilities");
-    data[0].inheritable = data[0].permitted;
-    data[1].inheritable = data[1].permitted;
+    for (size_t i = 0; i < ARRAY_LEN(init_caps); i++)
+        data[init_caps[i] / 32].inheritable |= 1u << init_caps[i] % 32;
+    /* order: what is to be inherited must still be within the bounding set */
     if (syscall(SYS_capset, &head, data) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "keeping capabilities");
-    for (unsigned cap = 0; cap < 64; cap++)
-        if ((data[cap / 32].permitted & 1u << cap % 32) != 0 &&
-            prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
-            return gb_fail(err, GB_E_SYSTEM, errno, "keeping capability %u", cap);
+    return seal_bounding_set(err);
+}
+
+/* The rights over the new namespaces would be lost when a program is executed by a user that is not
+ * root there. */
+static int keep_capabilities(struct gb_err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(init_caps); i++)
+        if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, init_caps[i], 0, 0) < 0)
+            return gb_fail(err, GB_E_SYSTEM, errno, "keeping capability %u", init_caps[i]);
     return 0;
 }
 
@@ -190,7 +203,7 @@ static int before_guest(const struct box_spec *spec, struct gb_err *err)
                                  "delegated");
     }
     if (level == LEVEL_NAMESPACES)
-        return 0;
+        return bound_capabilities(err);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "becoming the box's reaper");
     if (level != LEVEL_LANDLOCK)

@@ -49,6 +49,9 @@ static const char *const etc_copies[] = {
     "python3.14/sitecustomize.py",
 };
 
+/* Without a private root, where it would be refused and not missing: node ends at that. */
+static const char *const etc_unrooted[] = { "ssl/openssl.cnf" };
+
 /* And these where the box can reach a network. */
 static const char *const etc_network[] = { "resolv.conf", "ssl", "ca-certificates", "gai.conf" };
 
@@ -157,16 +160,19 @@ static void add_host_path(struct builder *b, const char *path)
         add_op(b, (struct plan_op){ OP_BIND, true, path, path + 1 });
 }
 
+/* A small file costs less than a mount. */
 static void add_copy(struct builder *b, const char *path)
 {
     enum {
-        COPY_MAX = 64 << 10
+        COPY_MAX = 4 << 10
     };
     auto_free char *text = malloc(COPY_MAX + 1);
     ssize_t n = text ? fd_slurp_at(AT_FDCWD, path, text, COPY_MAX) : -1;
 
     if (n > 0 && n < COPY_MAX && strlen(text) == (size_t)n)
         add_op(b, (struct plan_op){ OP_FILE, false, keep(b, "%s", text), path + 1 });
+    else if (n > 0)
+        add_host_path(b, path);
 }
 
 /* What a link points to is copied, under the link's name: resolv.conf often is one into /run. */
@@ -291,6 +297,8 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
         add_rule(b, keep(b, "/etc/%s", etc_files[i]), landlock_read_access());
     for (size_t i = 0; !rooted && i < ARRAY_LEN(etc_copies); i++)
         add_rule(b, keep(b, "/etc/%s", etc_copies[i]), landlock_read_access());
+    for (size_t i = 0; !rooted && i < ARRAY_LEN(etc_unrooted); i++)
+        add_rule(b, keep(b, "/etc/%s", etc_unrooted[i]), landlock_read_access());
     if (!rooted)
         add_rule(b, "/dev/random", landlock_device_access());
     for (size_t i = 0; !rooted && i < wish->n_visible; i++)

@@ -41,7 +41,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/own.h"
-#include "sandbox/box.h"
+#include "sandbox/init.h"
 #include "sandbox/mounts.h"
 #include "sandbox/root.h"
 #include "sandbox/seal.h"
@@ -185,19 +185,9 @@ static int seal_init(const struct plan *plan, struct gb_err *err)
 /* ---- watching ---- */
 
 enum {
-    DEADLINE_GRACE_US = 250000
-};
-
-struct init {
-    const struct plan *plan;
-    int ctl;
-    int proc;    /* descriptor of /proc */
-    int scratch; /* of the box's host directory, or -1 */
-    pid_t guest;
-    bool watching;
-    struct plan_watch limits;
-    int64_t next_look_us;
-    int64_t deadline_us;
+    DEADLINE_GRACE_US = 250000,
+    REST_LOOK_US = 1000000, /* between looks at sessions that rest */
+    LOOK_SHARE = 8,         /* looks at a session may take one part in so many of our time */
 };
 
 /* kill(-1) reaches exactly the box: its pid namespace, or its Landlock domain, and never init
@@ -228,27 +218,68 @@ static void kill_tree(const struct init *in)
     }
 }
 
+static struct box_usage usage_from(const struct rusage *r)
+{
+    return (struct box_usage){
+        .cpu_us = (int64_t)(r->ru_utime.tv_sec + r->ru_stime.tv_sec) * 1000000 +
+                  (int64_t)(r->ru_utime.tv_usec + r->ru_stime.tv_usec),
+        .max_rss_kb = r->ru_maxrss,
+    };
+}
+
+/* "PID (COMMAND) STATE ...": the command may hold parentheses. False for one that is dead. */
+static bool read_survivor(const struct init *in, pid_t pid, struct box_survivor *ret)
+{
+    char path[WATCH_PATH], text[512];
+    const char *from, *to;
+    ssize_t n;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    n = fd_slurp_at(in->proc, path, text, sizeof(text) - 1);
+    from = n > 0 ? strchr(text, '(') : NULL;
+    to = from ? strrchr(from, ')') : NULL;
+    if (!to || !to[1] || strchr("ZXx", to[2]))
+        return false;
+    *ret = (struct box_survivor){ .pid = pid };
+    (void)snprintf(ret->command, sizeof(ret->command), "%.*s", (int)(to - from - 1), from + 1);
+    return true;
+}
+
+/* Whoever lives beside the main process, before it is killed. */
+static void list_survivors(const struct init *in, const struct seat *s,
+                           struct box_event *event)
+{
+    pid_t pids[256];
+    size_t n = s->is_listing ? watch_descendants(in->proc, getpid(), pids, ARRAY_LEN(pids)) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct box_survivor one;
+
+        if (pids[i] == s->guest || !read_survivor(in, pids[i], &one))
+            continue;
+        if (event->n_survivors < BOX_SURVIVORS_MAX)
+            event->survivors[event->n_survivors] = one;
+        event->n_survivors++;
+    }
+}
+
 static struct box_usage usage_of_children(void)
 {
     struct rusage r = { 0 };
 
     (void)getrusage(RUSAGE_CHILDREN, &r);
-    return (struct box_usage){
-        .cpu_us = (int64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000 +
-                  (int64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec),
-        .max_rss_kb = r.ru_maxrss,
-    };
+    return usage_from(&r);
 }
 
-static void tell(int ctl, const struct box_event *event)
+void init_tell(const struct seat *s, const struct box_event *event)
 {
-    (void)fd_send(ctl, event, sizeof(*event), NULL, 0);
+    (void)fd_send(s->ctl, event, sizeof(*event), NULL, 0);
 }
 
 /* Kill the rest, tell the engine, reap, clean up, go. The engine hears of it when nothing in the
  * box can run another instruction; taking down its memory and namespaces is slow, and nobody needs
  * to wait for that. */
-static _Noreturn void init_end(const struct init *in, struct box_event *event)
+_Noreturn void init_end(const struct init *in, const struct seat *s, struct box_event *event)
 {
     uint64_t left_us = 0;
 
@@ -264,7 +295,7 @@ static _Noreturn void init_end(const struct init *in, struct box_event *event)
     event->kind = BOX_ENDED;
     event->usage = usage_of_children();
     event->usage.cpu_us += (int64_t)left_us;
-    tell(in->ctl, event);
+    init_tell(s, event);
     if (in->plan->level < LEVEL_NAMESPACES) /* in a namespace the kernel reaps what we leave */
         kill_tree(in);
     if (in->scratch >= 0) {
@@ -272,7 +303,7 @@ static _Noreturn void init_end(const struct init *in, struct box_event *event)
 
         /* The engine looks at what is in it first, and closes the socket when it has; so does its
          * death. */
-        while (fd_recv(in->ctl, &order, sizeof(order), NULL, NULL) > 0)
+        while (fd_recv(s->ctl, &order, sizeof(order), NULL, NULL) > 0)
             ;
         fd_empty_dir(in->scratch);
         (void)rmdir(in->plan->scratch);
@@ -280,122 +311,267 @@ static _Noreturn void init_end(const struct init *in, struct box_event *event)
     _exit(0);
 }
 
-/* Let the program write what it still holds, for a moment. */
-static void hear_last_words(const struct init *in)
+void init_hear_last_words(const struct seat *s)
 {
     enum {
         ROUNDS = 10,
         ROUND_US = 2000
     };
 
-    if (!in->watching) /* it has hardly begun, or never ran */
+    if (!s->watching) /* it has hardly begun, or never ran */
         return;
-    (void)kill(in->guest, BOX_LAST_WORDS_SIGNAL);
+    (void)kill(s->guest, BOX_LAST_WORDS_SIGNAL);
     for (int i = 0; i < ROUNDS; i++) {
         siginfo_t info = { 0 };
         (void)usleep(ROUND_US);
-        if (waitid(P_PID, (id_t)in->guest, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-            info.si_pid == in->guest)
+        if (waitid(P_PID, (id_t)s->guest, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+            info.si_pid == s->guest)
             return;
     }
 }
 
 /* The main process has been told to die, or was never seen to: its account is wanted too. */
-static void reap_guest(const struct init *in)
+static void reap_guest(const struct seat *s)
 {
-    (void)kill(in->guest, SIGKILL);
-    while (waitpid(in->guest, NULL, __WALL) < 0 && errno == EINTR)
+    if (s->guest <= 0)
+        return;
+    (void)kill(s->guest, SIGKILL);
+    while (waitpid(s->guest, NULL, __WALL) < 0 && errno == EINTR)
         ;
 }
 
-static void init_reap(const struct init *in)
+static struct seat *seat_of_guest(struct init *in, pid_t pid)
+{
+    for (size_t i = 0; i < in->n_seats; i++)
+        if (in->seats[i].guest == pid)
+            return &in->seats[i];
+    return NULL;
+}
+
+/* Its main process is gone, or a limit is passed, or its time is up. */
+static void seat_over(struct init *in, struct seat *s, struct box_event *event)
+{
+    if (s->is_lasting) {
+        seat_roll(in, s, event);
+        return;
+    }
+    if (event->end != END_EXITED)
+        reap_guest(s);
+    init_end(in, s, event);
+}
+
+static void init_obey(struct init *in, struct seat *s);
+
+static bool has_order(const struct seat *s)
+{
+    struct box_order order = { 0 };
+    struct iovec iov = { .iov_base = &order, .iov_len = sizeof(order) };
+    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+    return recvmsg(s->ctl, &msg, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof(order) &&
+           order.kind != BOX_DIE;
+}
+
+/* order: what the engine has said comes before what it was said about. It names a copy before it
+ * lets a cell begin, whose end this may be. Where no session lives, poll() has told already that
+ * nothing was said, since it looked for the end first. */
+static void obey_waiting(struct init *in, pid_t guest)
+{
+    struct seat *s = seat_of_guest(in, guest);
+
+    while (s && (s->is_lasting || s->is_called) && has_order(s)) {
+        init_obey(in, s);
+        s = seat_of_guest(in, guest);
+    }
+    if (s)
+        s->is_called = false; /* what is left, the next poll() tells */
+}
+
+static void init_reap(struct init *in)
 {
     for (;;) {
         struct box_event event = { .end = END_EXITED };
-        pid_t pid = waitpid(-1, &event.status, WNOHANG | __WALL);
+        struct rusage r = { 0 };
+        pid_t pid = wait4(-1, &event.status, WNOHANG | __WALL, &r);
+        struct seat *s = NULL;
 
         if (pid <= 0)
             return;
-        if (pid == in->guest)
-            init_end(in, &event);
+        event.usage = usage_from(&r);
+        seat_note_death(in, pid);
+        obey_waiting(in, pid);
+        s = seat_of_guest(in, pid);
+        if (!s)
+            continue;
+        list_survivors(in, s, &event);
+        seat_over(in, s, &event);
     }
 }
 
 /* The host program may be busy, or stopped, and not turn its loop: the clock runs all the same. */
-static void init_late(const struct init *in)
+static void init_late(struct init *in, struct seat *s)
 {
     struct box_event event = { .end = END_LATE };
 
-    hear_last_words(in);
-    reap_guest(in);
-    init_end(in, &event);
+    list_survivors(in, s, &event);
+    init_hear_last_words(s);
+    seat_over(in, s, &event);
 }
 
-static void init_obey(struct init *in)
+/* The engine wants its end, or is gone. */
+static void init_told(struct init *in, struct seat *s, bool is_heard)
+{
+    struct box_event event = { .end = END_TOLD };
+
+    if (is_heard)
+        list_survivors(in, s, &event);
+    if (is_heard && !s->is_resting && s->guest > 0)
+        init_hear_last_words(s);
+    if (in->n_seats > 1) {
+        seat_close(in, s, &event);
+        return;
+    }
+    reap_guest(s);
+    init_end(in, s, &event);
+}
+
+static void init_watch(struct init *in, struct seat *s, const struct box_order *order)
+{
+    s->watching = true;
+    s->is_resting = false;
+    s->limits = order->limits;
+    if (s->is_lasting && s->limits.cpu_ms != 0) /* of the cell, and not of those before it */
+        s->limits.cpu_ms += watch_look(&(struct plan_watch){ 0 }, in->proc, in->scratch).cpu_ms;
+    in->next_look_us = clock_us();
+    s->deadline_us = clock_us() + (int64_t)order->timeout_ms * 1000 + DEADLINE_GRACE_US;
+}
+
+static void init_obey(struct init *in, struct seat *s)
 {
     struct box_order order;
-    ssize_t n = fd_recv(in->ctl, &order, sizeof(order), NULL, NULL);
+    size_t n_fds = 1;
+    int fd = -1;
+    ssize_t n = fd_recv(s->ctl, &order, sizeof(order), &fd, &n_fds);
 
-    if (n != (ssize_t)sizeof(order) || order.kind != BOX_WATCH) {
-        struct box_event event = { .end = END_TOLD };
-        if (n > 0)
-            hear_last_words(in);
-        reap_guest(in);
-        init_end(in, &event); /* the engine wants it, or is gone */
-    }
-    in->watching = true;
-    in->limits = order.limits;
-    in->next_look_us = clock_us();
-    in->deadline_us = clock_us() + (int64_t)order.timeout_ms * 1000 + DEADLINE_GRACE_US;
+    if (n_fds == 0)
+        fd = -1;
+    if (n != (ssize_t)sizeof(order) || order.kind == BOX_DIE)
+        init_told(in, s, n > 0);
+    else if (order.kind == BOX_WATCH)
+        init_watch(in, s, &order);
+    else if (order.kind == BOX_LIST)
+        s->is_listing = true;
+    else
+        seat_obey(in, s, &order, take_fd(&fd));
+    gb_closep(&fd);
+}
+
+static bool is_resting(const struct init *in)
+{
+    for (size_t i = 0; i < in->n_seats; i++)
+        if (!in->seats[i].is_resting)
+            return false;
+    return true;
 }
 
 static void init_look(struct init *in)
 {
     struct box_event event = { .end = END_LIMIT };
+    struct plan_watch limits = seat_limits(in);
+    int64_t began = clock_us(), took, next;
 
-    event.sample = watch_look(&in->limits, in->proc, in->scratch);
-    if (event.sample.hit == LIMIT_NONE) {
-        in->next_look_us = clock_us() + (int64_t)event.sample.next_ms * 1000;
-        return;
+    do
+        event.sample = watch_look(&limits, in->proc, in->scratch);
+    while (event.sample.hit == LIMIT_MEMORY && seat_shed(in));
+    if (event.sample.hit != LIMIT_NONE) {
+        struct seat *s = seat_blamed(in);
+        if (s && (s->guest > 0 || !s->is_lasting)) {
+            list_survivors(in, s, &event);
+            seat_over(in, s, &event);
+        }
     }
-    reap_guest(in);
-    init_end(in, &event);
+    next = (int64_t)event.sample.next_ms * 1000;
+    if (in->seats[0].is_lasting) { /* exact shares of many copies are dear to ask for */
+        took = (clock_us() - began) * LOOK_SHARE;
+        next = took > next ? took : next;
+        next = is_resting(in) && next < REST_LOOK_US ? REST_LOOK_US : next;
+    }
+    in->next_look_us = clock_us() + next;
+}
+
+static bool is_watching(const struct init *in)
+{
+    for (size_t i = 0; i < in->n_seats; i++)
+        if (in->seats[i].watching)
+            return true;
+    return false;
 }
 
 static int init_timeout(const struct init *in)
 {
-    int64_t us;
+    int64_t at = in->next_look_us, us;
 
-    if (!in->watching)
+    if (!is_watching(in))
         return -1;
-    us = (in->next_look_us < in->deadline_us ? in->next_look_us : in->deadline_us) - clock_us();
+    for (size_t i = 0; i < in->n_seats; i++)
+        if (in->seats[i].deadline_us != 0 && in->seats[i].deadline_us < at)
+            at = in->seats[i].deadline_us;
+    us = at - clock_us();
     return us <= 0 ? 0 : (int)(us / 1000 + 1);
+}
+
+/* One at a time: following an order may end a seat, and then they have moved. */
+static void hear_one(struct init *in)
+{
+    for (size_t i = 0; i < in->n_seats; i++) {
+        if (in->seats[i].is_called) {
+            in->seats[i].is_called = false;
+            init_obey(in, &in->seats[i]);
+            return;
+        }
+    }
+}
+
+static void init_clocks(struct init *in)
+{
+    for (size_t i = 0; i < in->n_seats; i++)
+        if (in->seats[i].deadline_us != 0 && clock_us() >= in->seats[i].deadline_us)
+            init_late(in, &in->seats[i]);
+    if (is_watching(in) && clock_us() >= in->next_look_us)
+        init_look(in);
+}
+
+/* order: signals first. What was said before a guest ended is then seen with its end. */
+static int init_wait(struct init *in, int signals, bool *ret_signal)
+{
+    struct pollfd fds[BOX_SEATS_MAX + 1] = { { .fd = signals, .events = POLLIN } };
+    int n;
+
+    for (size_t i = 0; i < in->n_seats; i++)
+        fds[i + 1] = (struct pollfd){ .fd = in->seats[i].ctl, .events = POLLIN };
+    n = poll(fds, in->n_seats + 1, init_timeout(in));
+    *ret_signal = n > 0 && fds[0].revents != 0;
+    for (size_t i = 0; i < in->n_seats; i++)
+        in->seats[i].is_called = n > 0 && fds[i + 1].revents != 0;
+    return n < 0 && errno != EINTR ? -1 : 0;
 }
 
 static _Noreturn void init_loop(struct init *in, int signals)
 {
+    struct signalfd_siginfo info;
+    bool has_signal;
+
     init_reap(in); /* what ended before there was a descriptor for it */
 
-    struct pollfd fds[] = { { .fd = in->ctl, .events = POLLIN },
-                            { .fd = signals, .events = POLLIN } };
-
-    for (;;) {
-        struct signalfd_siginfo info;
-        int n = poll(fds, ARRAY_LEN(fds), init_timeout(in));
-
-        if (n < 0 && errno != EINTR)
-            _exit(1);
-        if (n > 0 && fds[1].revents != 0) {
+    while (init_wait(in, signals, &has_signal) == 0) {
+        if (has_signal) {
             (void)!read(signals, &info, sizeof(info));
             init_reap(in);
         }
-        if (n > 0 && fds[0].revents != 0)
-            init_obey(in);
-        if (in->watching && clock_us() >= in->deadline_us)
-            init_late(in);
-        if (in->watching && clock_us() >= in->next_look_us)
-            init_look(in);
+        hear_one(in);
+        init_clocks(in);
     }
+    _exit(1);
 }
 
 /* ---- the program ---- */
@@ -415,9 +591,9 @@ static void detach_streams(void)
 static _Noreturn void init_fail(const struct init *in, struct box_event *event)
 {
     event->kind = BOX_FAILED;
-    tell(in->ctl, event);
-    if (in->guest > 0)
-        (void)kill(in->guest, SIGKILL);
+    init_tell(&in->seats[0], event);
+    if (in->seats[0].guest > 0)
+        (void)kill(in->seats[0].guest, SIGKILL);
     if (in->scratch >= 0)
         fd_empty_dir(in->scratch);
     _exit(1);
@@ -464,7 +640,7 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
 int main(int argc, char **argv)
 {
     static struct plan plan;
-    struct init in = { .plan = &plan, .proc = -1, .scratch = -1 };
+    static struct init in = { .plan = &plan, .proc = -1, .scratch = -1, .n_seats = 1 };
     struct box_event event = { .kind = BOX_FAILED };
     int numbers[3 + MOUNTS_MAX];
     size_t n = 0;
@@ -478,8 +654,8 @@ int main(int argc, char **argv)
     /* order: before the guest is let go, so that it never sees our memory or descriptors through
      * /proc, whoever it may be; and before the filter, which forbids it. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    in.guest = (pid_t)strtol(argv[1], NULL, 10);
-    in.ctl = numbers[0];
+    in.seats[0].guest = (pid_t)strtol(argv[1], NULL, 10);
+    in.seats[0].ctl = numbers[0];
     detach_streams();
     if (read_plan(numbers[1], &plan, &event.err) < 0 ||
         setup(&plan, numbers + 3, n - 3, numbers[2], &event.err) < 0 ||

@@ -1,7 +1,10 @@
 #include "sandbox/landlock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -166,4 +169,81 @@ int landlock_scope_signals(struct gb_err *err)
     auto_close int ruleset = ruleset_new(&attr, 6, err);
 
     return ruleset < 0 ? -1 : ruleset_enter(ruleset, err);
+}
+
+/* ---- a fence inside the box ---- */
+
+/* Is one of these paths the entry of "/", or below it? */
+static bool is_shut(const char *entry, const char *const *shut, size_t n)
+{
+    size_t len = strlen(entry);
+
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(shut[i] + 1, entry, len) == 0 && (shut[i][len + 1] == '/' || !shut[i][len + 1]))
+            return true;
+    return false;
+}
+
+/* Whatever the domains around it allow there. What cannot be opened cannot be used either. */
+static int allow_all(int ruleset, const char *path, uint64_t all, struct gb_err *err)
+{
+    auto_close int fd = open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || S_ISLNK(st.st_mode))
+        return 0;
+    struct path_attr attr = { .allowed_access = all, .parent_fd = fd };
+    if (!S_ISDIR(st.st_mode))
+        attr.allowed_access &= FS_OF_FILE;
+    if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "allowing %s by Landlock", path);
+    return 0;
+}
+
+static int allow_entry(int ruleset, const char *name, const struct landlock_fence *fence,
+                       uint64_t all, struct gb_err *err)
+{
+    char path[300];
+
+    if (name[0] == '.' || is_shut(name, fence->shut, fence->n_shut))
+        return 0;
+    (void)snprintf(path, sizeof(path), "/%s", name);
+    return allow_all(ruleset, path, all, err);
+}
+
+/* What lies in "/"; or, where that cannot be listed, what usually does. */
+static int allow_entries(int ruleset, const struct landlock_fence *fence, uint64_t all,
+                         struct gb_err *err)
+{
+    static const char *const usual[] = { "bin", "dev", "etc", "home", "lib",  "lib32", "lib64",
+                                         "mnt", "nix", "opt", "proc", "root", "run",   "sbin",
+                                         "srv", "sys", "tmp", "usr",  "var" };
+    DIR *dir = opendir("/");
+    int r = 0;
+
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e && r == 0; e = readdir(dir))
+        r = allow_entry(ruleset, e->d_name, fence, all, err);
+    for (size_t i = 0; !dir && i < ARRAY_LEN(usual) && r == 0; i++)
+        r = allow_entry(ruleset, usual[i], fence, all, err);
+    if (dir)
+        (void)closedir(dir);
+    return r;
+}
+
+int landlock_enclose(const struct landlock_fence *fence, struct gb_err *err)
+{
+    int why, r;
+    uint32_t abi = landlock_abi(&why);
+    struct ruleset_attr attr = { .handled_access_fs = landlock_all_fs(abi),
+                                 .scoped = landlock_all_scope(abi) };
+
+    if (abi == 0)
+        return 0;
+    auto_close int ruleset = ruleset_new(&attr, abi, err);
+    if (ruleset < 0)
+        return -1;
+    r = allow_entries(ruleset, fence, attr.handled_access_fs, err);
+    for (size_t i = 0; i < fence->n_open && r == 0; i++)
+        r = allow_all(ruleset, fence->open[i], attr.handled_access_fs, err);
+    return r < 0 ? -1 : ruleset_enter(ruleset, err);
 }

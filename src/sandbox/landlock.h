@@ -21,6 +21,18 @@ uint64_t landlock_all_scope(uint32_t abi);
 /* Restrict the calling thread as the plan says. Needs no_new_privs. */
 int landlock_apply(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 
+/* A fence inside the box: what is left open by it, which can be no more than was before. */
+struct landlock_fence {
+    const char *const *shut; /* the top directories in which these lie are closed */
+    size_t n_shut;
+    const char *const *open; /* but these are not */
+    size_t n_open;
+};
+
+/* Restrict the calling thread further, and let it signal nobody outside. Does nothing where there is
+ * no Landlock. */
+int landlock_enclose(const struct landlock_fence *fence, struct gb_err *err) gb_nodiscard;
+
 /* Only make a domain that signals cannot leave: the box's supervisor can then kill every process
  * of the box, and no other, with one kill(-1). */
 int landlock_scope_signals(struct gb_err *err) gb_nodiscard;

@@ -44,6 +44,10 @@ static int mount_attr(int fd, uint64_t set, unsigned flags)
     return (int)syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | flags, &attr, sizeof(attr));
 }
 
+enum {
+    PARENT_MAX = 512
+};
+
 /* ---- sources ---- */
 
 static int source_open(const struct plan_op *op, struct gb_err *err)
@@ -135,11 +139,15 @@ static int tmpfs_new(const struct plan *plan, struct gb_err *err)
     return fd;
 }
 
-/* Make the directories above `path`. */
-static int make_parents(int root, const char *path)
+/* Make the directories above `path`. Most things lie beside the one that came before. */
+static int make_parents(int root, const char *path, char made[static PARENT_MAX])
 {
-    char part[512];
+    const char *last = strrchr(path, '/');
+    size_t above = last ? (size_t)(last - path) : 0;
+    char part[PARENT_MAX];
 
+    if (above == strlen(made) && memcmp(path, made, above) == 0)
+        return 0;
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
         size_t len = (size_t)(slash - path);
         if (len == 0 || len >= sizeof(part))
@@ -148,6 +156,7 @@ static int make_parents(int root, const char *path)
         part[len] = '\0';
         if (mkdirat(root, part, 0755) < 0 && errno != EEXIST)
             return -errno;
+        memcpy(made, part, len + 1);
     }
     return 0;
 }
@@ -214,9 +223,9 @@ static int do_kernel_fs(int root, const struct plan_op *op, const char *type, co
     return 0;
 }
 
-static int op_do(int root, const struct plan_op *op, int source)
+static int op_do(int root, const struct plan_op *op, int source, char made[static PARENT_MAX])
 {
-    int e = make_parents(root, op->target);
+    int e = make_parents(root, op->target, made);
 
     if (e < 0)
         return e;
@@ -245,12 +254,13 @@ static int op_do(int root, const struct plan_op *op, int source)
 int root_enter(const struct plan *plan, struct root_sources *sources, struct gb_err *err)
 {
     auto_close int root = tmpfs_new(plan, err);
+    char made[PARENT_MAX] = "";
 
     if (root < 0)
         return -1;
     for (size_t i = 0; i < plan->n_ops; i++) {
         const struct plan_op *op = &plan->ops[i];
-        int e = op_do(root, op, sources->fds[i]);
+        int e = op_do(root, op, sources->fds[i], made);
 
         if (sources->fds[i] >= 0)
             (void)close(take_fd(&sources->fds[i]));

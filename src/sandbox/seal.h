@@ -5,6 +5,9 @@
 /* Stop being the engine's user where the plan says so (the engine is root). */
 int seal_ids(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 
+/* No capability may be had back by executing a program. */
+int seal_bounding_set(struct gb_err *err) gb_nodiscard;
+
 /* no_new_privs, and no capability in any set. */
 int seal_privileges(struct gb_err *err) gb_nodiscard;
 

@@ -54,19 +54,31 @@ def compare(name, text):
     ("lists", None, ["--block-import", "ctypes,mmap", "--block-builtin", "eval"]),
     ("network", None, ["--network", "host", "--cpu", "5", "-t", "2.5", "--memory", "1G", "--stdout-limit", "8K"]),
     ("unheld", None, ["--isolation", "process"]),
+    ("commands", None, ["--allow-command", "git,ls", "--deny", "push", "--allow", "^(git|ls)", "--shell", "sh"]),
     ("reviewed", None, ["--review", "http://127.0.0.1:1/v1"]),
+    ("mounts", None, ["-m", "/usr/lib:lib", "-m", "/usr/share:shared:ro", "--capture", "inline"]),
+    ("landlock", None, ["-m", "/usr/lib:lib", "--isolation", "landlock", "--capture", "off"]),
 ])
 def test_golden(tools, name, what, options):
+    """80-82, 110-112, 186, 187: what there is now, and where files are; nothing else."""
     done = glovebox("instructions", *(tools(what) if what else ()), *options)
     assert (done.returncode, done.stderr) == (0, "")
     compare(name, done.stdout)
+
+
+def test_session(program):
+    """For a request in a session: what stays, and what a killed cell costs."""
+    told = run_program(program, "{}", '?{"session": "s"}').stdout.partition("\ntools [")[0]
+    compare("session", told)
+    assert "in a fresh interpreter" not in told
 
 
 def test_somebody_elses_text_stays_on_its_line(tools):
     """136: names and descriptions open no section and define no function."""
     lines = glovebox("instructions", *tools(HOSTILE)).stdout.splitlines()
     assert [line for line in lines if line.startswith("#")] == \
-        ["# Running Python", "## Tools", "## Files", "## Limits", "## Not possible"]
+        ["# Running Python", "## Tools", "## Files", "## Limits", "## Not possible",
+         "# Running shell commands", "## Files", "## Limits", "## Not possible"]
     assert [line for line in lines if line.startswith("def ")] == [line for line in lines if line.startswith("def y(")]
     assert not any("\u202e" in line or "\u2028" in line for line in lines)
 

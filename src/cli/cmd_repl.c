@@ -1,0 +1,509 @@
+/*
+ * `glovebox repl`: a session on a terminal, or from a pipe.
+ *
+ * Lines become cells (cells.h), cells become requests of one session. Words that begin with a colon
+ * are about the session itself. The first Ctrl-C in a cell is a KeyboardInterrupt there, and the
+ * session keeps what the cell did; the second kills the cell, and the session goes back to where it
+ * was before it. At the prompt, Ctrl-C forgets what was typed, and Ctrl-D ends.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "cli/ask.h"
+#include "cli/cells.h"
+#include "cli/cli.h"
+#include "cli/edit.h"
+#include "cli/io.h"
+#include "cli/report.h"
+#include "cli/settings.h"
+#include "cli/shown.h"
+#include "cli/tools.h"
+#include "cli/visible.h"
+#include "glovebox.h"
+
+enum {
+    WIDTH = 24 /* of columns */
+};
+
+struct repl {
+    struct gb_engine *engine;
+    const struct edit_ops *ops;
+    struct edit *edit;
+    struct cells cells;
+    struct asker asker;
+    struct report report;
+    struct shown shown;
+    char name[32]; /* of the session that cells go to */
+    bool is_terminal;
+    bool is_over;
+    int status; /* of the last cell */
+    /* of the request under way */
+    struct gb_job *job;
+    char *result;
+    bool is_done;
+};
+
+/* A handler has no other way to reach the program. */
+static volatile int interrupts;
+static struct gb_engine *volatile woken;
+
+static void on_interrupt(int sig)
+{
+    int saved = errno;
+    struct gb_engine *engine = woken;
+
+    (void)sig;
+    interrupts = interrupts + 1;
+    if (engine)
+        gb_wake(engine);
+    errno = saved;
+}
+
+/* ---- one request ---- */
+
+static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
+                      size_t len)
+{
+    struct repl *r = data;
+
+    (void)job;
+    (void)!write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, len);
+    if (stream == GB_STDERR && len > 0)
+        r->report.is_line_open = bytes[len - 1] != '\n';
+}
+
+/* Text goes where the cell's output goes; of a picture only where it went is said. */
+static void on_display(void *data, struct gb_job *job, const char *forms)
+{
+    struct repl *r = data;
+    struct shown_as as = shown_take(&r->shown, forms);
+
+    if (as.text)
+        on_output(data, job, GB_STDOUT, as.text, as.len);
+    if (as.file) {
+        if (r->report.is_line_open)
+            (void)!write_all(STDERR_FILENO, "\n", 1);
+        r->report.is_line_open = false;
+        message("%s written to %s", as.what, as.file);
+    }
+    free(as.text);
+    free(as.file);
+}
+
+static void on_done(void *data, struct gb_job *job, const char *result)
+{
+    struct repl *r = data;
+
+    ask_forget(&r->asker, job);
+    r->result = strdup(result);
+    r->is_done = true;
+}
+
+static void on_approve(void *data, struct gb_job *job, const char *question)
+{
+    struct repl *r = data;
+
+    ask_add(&r->asker, job, question, 0);
+}
+
+/* The result, which the caller drops; NULL when memory ran out. */
+static json_t *serve(struct repl *r, const json_t *request)
+{
+    struct gb_callbacks callbacks = { .size = sizeof(callbacks),
+                                      .data = r,
+                                      .output = on_output,
+                                      .done = on_done,
+                                      .approve = on_approve,
+                                      .display = on_display };
+    auto_free char *text = json_dumps(request, JSON_COMPACT);
+    int heeded = 0;
+    json_t *result;
+
+    interrupts = 0;
+    r->is_done = false;
+    r->report.is_line_open = false;
+    r->job = text ? gb_start(r->engine, text, &callbacks) : NULL;
+    while (r->job && !r->is_done) {
+        ask_look(&r->asker);
+        for (; heeded < interrupts && heeded < 2; heeded++) {
+            if (heeded == 0)
+                gb_interrupt(r->job);
+            else
+                gb_cancel(r->job);
+        }
+        (void)gb_step(r->engine, ask_step_ms(&r->asker));
+    }
+    interrupts = 0;
+    result = r->result ? json_loads(r->result, JSON_ALLOW_NUL, NULL) : NULL;
+    free(take_ptr(r->result));
+    if (!result)
+        message("out of memory");
+    return result;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : "";
+}
+
+/* What happened to the session, unless it is as one would think. */
+static void tell_state(const json_t *result)
+{
+    const json_t *session = json_object_get(result, "session");
+    const json_t *findings = json_object_get(result, "findings");
+
+    for (size_t i = 0; i < json_array_size(findings); i++)
+        if (strcmp(text_of(json_array_get(findings, i), "rule"), "session") == 0)
+            message("%s", text_of(json_array_get(findings, i), "message"));
+    if (strcmp(text_of(session, "state"), "rolled_back") == 0)
+        message("the cell was killed; the session is as it was before it (cell %d)",
+                (int)json_integer_value(json_object_get(session, "cell")));
+}
+
+static void run_cell(struct repl *r)
+{
+    json_auto_t *request = json_pack("{s:s, s:s%, s:b}", "session", r->name, "code",
+                                     r->cells.text.data, r->cells.text.len, "echo", 1);
+    json_auto_t *result = request ? serve(r, request) : NULL;
+    auto_free char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
+
+    if (!request)
+        message("the cell is not UTF-8");
+    r->status = request && result ? report_exit_code(result) : CLI_FAILED;
+    if (!result)
+        return;
+    r->report.request = text;
+    report_result(result, &r->report);
+    r->report.request = NULL;
+    tell_state(result);
+}
+
+/* ---- words for the session ---- */
+
+static json_t *ask_session(struct repl *r, const char *op, const char *key, json_t *value)
+{
+    json_auto_t *request =
+        json_pack("{s:s, s:s, s:s}", "kind", "session", "session", r->name, "op", op);
+    json_t *result;
+
+    if (value)
+        (void)json_object_set_new(request, key, value);
+    result = serve(r, request);
+    if (result && strcmp(text_of(result, "status"), "ok") != 0) {
+        report_result(result, &r->report);
+        json_decref(result);
+        return NULL;
+    }
+    return result;
+}
+
+static void say_rewind(struct repl *r, const char *word)
+{
+    char *end = NULL;
+    long long cell = *word ? strtoll(word, &end, 10) : 0;
+
+    if (*word && (!end || *end || cell < 0)) {
+        message(":rewind takes the number of a cell; :inspect lists them");
+        return;
+    }
+    json_auto_t *result = ask_session(r, "rewind", "cell", *word ? json_integer(cell) : NULL);
+    if (result)
+        message("the session is as it was after cell %lld",
+                (long long)json_integer_value(
+                    json_object_get(json_object_get(result, "value"), "cell")));
+}
+
+static void say_fork(struct repl *r, const char *word)
+{
+    if (!*word) {
+        message(":fork takes a name for the new session");
+        return;
+    }
+    json_auto_t *result = ask_session(r, "fork", "into", json_string(word));
+    if (result)
+        message("the session '%s' is a fork of this one; :use %s goes there", word, word);
+}
+
+static void say_use(struct repl *r, const char *word)
+{
+    if (!*word || strlen(word) >= sizeof(r->name)) {
+        message(":use takes the name of a session; this one is '%s'", r->name);
+        return;
+    }
+    (void)snprintf(r->name, sizeof(r->name), "%s", word);
+}
+
+static void say_reset(struct repl *r, const char *word)
+{
+    (void)word;
+    json_auto_t *result = ask_session(r, "reset", NULL, NULL);
+
+    if (result)
+        message("the session begins anew");
+}
+
+/* The guest's own words: shown, and not obeyed by the terminal. */
+static void put_word(FILE *f, const char *text, int width)
+{
+    size_t len = strlen(text);
+
+    put_visible(f, text, len);
+    fprintf(f, "%*s", (int)len < width ? width - (int)len : 1, "");
+}
+
+static void print_names(FILE *f, const json_t *contents)
+{
+    const json_t *names = json_object_get(contents, "names");
+    const json_t *modules = json_object_get(contents, "modules");
+
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const json_t *entry = json_array_get(names, i);
+        put_word(f, text_of(entry, "name"), WIDTH);
+        put_word(f, text_of(entry, "type"), WIDTH);
+        fprintf(f, "%10lld bytes\n",
+                (long long)json_integer_value(json_object_get(entry, "bytes")));
+    }
+    for (size_t i = 0; i < json_array_size(modules); i++) {
+        const char *name = json_string_value(json_array_get(modules, i));
+        put_word(f, name ? name : "", WIDTH);
+        fputs("module\n", f);
+    }
+}
+
+static void say_inspect(struct repl *r, const char *word)
+{
+    (void)word;
+    json_auto_t *result = ask_session(r, "inspect", NULL, NULL);
+    const json_t *value = json_object_get(result, "value");
+    const json_t *cells = json_object_get(value, "checkpoints");
+    struct text t;
+
+    if (!result || text_open(&t) < 0)
+        return;
+    print_names(t.stream, json_object_get(value, "contents"));
+    fprintf(t.stream, "session %s after cell %lld; can be taken back to:", r->name,
+            (long long)json_integer_value(json_object_get(value, "cell")));
+    for (size_t i = 0; i < json_array_size(cells); i++)
+        fprintf(t.stream, " %lld", (long long)json_integer_value(json_array_get(cells, i)));
+    fputc('\n', t.stream);
+    (void)!text_send(&t, STDOUT_FILENO);
+}
+
+static void say_quit(struct repl *r, const char *word)
+{
+    (void)word;
+    r->is_over = true;
+}
+
+static void say_help(struct repl *r, const char *word);
+
+static const struct {
+    const char *word, *operand, *summary;
+    void (*say)(struct repl *r, const char *word);
+} words[] = {
+    { "rewind", "[N]", "take the session back to the end of cell N, or by one", say_rewind },
+    { "fork", "NAME", "make a second session that goes on from here", say_fork },
+    { "use", "NAME", "go to another session", say_use },
+    { "reset", "", "forget everything", say_reset },
+    { "inspect", "", "what the session holds", say_inspect },
+    { "help", "", "this", say_help },
+    { "quit", "", "end, as Ctrl-D does", say_quit },
+};
+
+static void say_help(struct repl *r, const char *word)
+{
+    struct text t;
+
+    (void)r;
+    (void)word;
+    if (text_open(&t) < 0)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        fprintf(t.stream, ":%-8s %-5s %s\n", words[i].word, words[i].operand, words[i].summary);
+    fputs("Ctrl-C interrupts a cell; once more kills it and takes the session back.\n", t.stream);
+    (void)!text_send(&t, STDOUT_FILENO);
+}
+
+static void obey(struct repl *r, const char *line)
+{
+    size_t len = strcspn(line, " \t");
+    const char *rest = line + len + strspn(line + len, " \t");
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strlen(words[i].word) == len && strncmp(words[i].word, line, len) == 0) {
+            words[i].say(r, rest);
+            return;
+        }
+    }
+    message("unknown word ':%.*s'; :help lists them", (int)len, line);
+}
+
+/* ---- lines ---- */
+
+static void flush_cell(struct repl *r)
+{
+    if (r->cells.text.len > 0) {
+        auto_free char *text = strndup(r->cells.text.data, r->cells.text.len);
+        if (text)
+            r->ops->remember(r->edit, text);
+        run_cell(r);
+    }
+    cells_clear(&r->cells);
+}
+
+static void take_line(struct repl *r, const char *line)
+{
+    enum cells_state state = CELLS_BEFORE;
+    struct gb_err err;
+
+    if (r->cells.text.len == 0 && line[0] == ':') {
+        r->ops->remember(r->edit, line);
+        obey(r, line + 1);
+        return;
+    }
+    while (state == CELLS_BEFORE) {
+        if (cells_add(&r->cells, line, r->is_terminal, &state, &err) < 0) {
+            message_err(&err);
+            cells_clear(&r->cells);
+            return;
+        }
+        if (state != CELLS_MORE)
+            flush_cell(r);
+    }
+}
+
+static void loop(struct repl *r)
+{
+    const char *line = "";
+
+    while (!r->is_over) {
+        interrupts = 0;
+        switch (r->ops->line(r->edit, r->cells.text.len > 0 ? "... " : ">>> ", &line)) {
+        case EDIT_LINE:
+            take_line(r, line);
+            break;
+        case EDIT_INTERRUPTED:
+            (void)!write_all(STDOUT_FILENO, "\n", 1);
+            cells_clear(&r->cells);
+            break;
+        case EDIT_END:
+            if (r->is_terminal)
+                (void)!write_all(STDOUT_FILENO, "\n", 1);
+            flush_cell(r);
+            r->is_over = true;
+            break;
+        }
+    }
+}
+
+/* ---- the command ---- */
+
+/* Where history is kept: the caller frees it; NULL: nowhere. */
+static char *history_path(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char *path = NULL;
+
+    if ((state && state[0] == '/' ? asprintf(&path, "%s/glovebox", state)
+         : home && home[0] == '/' ? asprintf(&path, "%s/.local/state/glovebox", home)
+                                  : -1) < 0)
+        return NULL;
+    for (char *at = path + 1; *at; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            (void)mkdir(path, 0700);
+            *at = '/';
+        }
+    }
+    (void)mkdir(path, 0700);
+    char *file = NULL;
+    if (asprintf(&file, "%s/repl_history", path) < 0)
+        file = NULL;
+    free(path);
+    return file;
+}
+
+static int repl_run(struct repl *r)
+{
+    auto_free char *history = r->is_terminal ? history_path() : NULL;
+
+    r->ops = edit_ops(r->is_terminal);
+    r->edit = r->ops->open(history, &interrupts);
+    if (!r->edit)
+        return report_refused(NULL, false);
+    if (r->is_terminal)
+        message("Python in a box that stays; :help for help, Ctrl-D to end");
+    loop(r);
+    r->ops->close(r->edit);
+    return r->is_terminal ? CLI_OK : r->status;
+}
+
+static int repl_main(const struct args *args)
+{
+    struct sigaction heed = { .sa_handler = on_interrupt };
+    struct repl repl = { .name = "repl", .asker = ASKER_EMPTY };
+    auto_engine struct gb_engine *engine = NULL;
+    json_auto_t *config = NULL;
+    json_auto_t *error = NULL;
+    struct gb_err err;
+    int status;
+
+    if (args->operands.count > 0 || args->operands.rest[0]) {
+        gb_err_set(&err, GB_E_INVALID, 0, "unexpected argument '%.80s'",
+                   args->operands.count > 0 ? args->operands.words[0] : args->operands.rest[0]);
+        return cli_refuse(args->command, &err);
+    }
+    if (settings_load(args, &config, &err) < 0)
+        return cli_refuse(args->command, &err);
+#ifndef __SANITIZE_ADDRESS__
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* as for every engine of ours */
+#endif
+    if (engine_open_plain(args, config, &engine, &error) < 0)
+        return report_refused(error, false);
+    repl.engine = engine;
+    repl.report.filename = "cell";
+    repl.is_terminal = isatty(STDIN_FILENO) != 0;
+    woken = engine;
+    (void)sigaction(SIGINT, &heed, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    cells_init(&repl.cells);
+    status = repl_run(&repl);
+    woken = NULL;
+    cells_done(&repl.cells);
+    ask_done(&repl.asker);
+    shown_done(&repl.shown);
+    return status;
+}
+
+static const struct option_group *const groups[] = {
+    &mount_options,  &capture_options, &tool_options, &limit_options,
+    &policy_options, &consent_options, &box_options,  &audit_options,
+    &config_options, &general_options, NULL
+};
+
+const struct command cmd_repl = {
+    .name = "repl",
+    .operands = "[OPTIONS]",
+    .summary = "Python at a prompt, in a box that stays",
+    .description =
+        "Reads Python line by line and runs it in one session: names, files and threads stay from "
+        "cell to cell. On a terminal with editing and history; a block ends with an empty line. "
+        "From a pipe a block also ends with the next statement, and the exit status is that of the "
+        "last cell.\n"
+        "Ctrl-C raises KeyboardInterrupt in the cell; once more kills it, and the session goes "
+        "back to where it was before. Ctrl-D ends. Lines that begin with a colon are about the "
+        "session: :rewind, :fork, :use, :reset, :inspect, :help.",
+    .groups = groups,
+    .run = repl_main,
+};

@@ -1,0 +1,276 @@
+/*
+ * Who else is to agree before a program runs: a model that reads it, a person who is asked. Both wait
+ * for the box to have checked it, and what they say is recorded.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "base/parse.h"
+#include "engine/audit.h"
+#include "engine/mounts.h"
+#include "engine/result.h"
+#include "engine/review.h"
+#include "engine/road.h"
+
+enum {
+    REASON_MAX = 4 << 10
+};
+
+/* ---- what a person has to say to it ---- */
+
+enum consent {
+    CONSENT_GIVEN,
+    CONSENT_ASK,
+    CONSENT_REFUSED
+};
+
+/* Acknowledging that unboxed code is unsafe is the answer to the question whether to run it so,
+ * unless that is always to be asked. */
+static enum consent consent_of(const struct gb_job *job)
+{
+    const struct settings *s = &job->request.settings;
+    enum approve_choice choice = settings_approve(s);
+    bool is_acknowledged = job->engine->config.acknowledge_unsafe;
+
+    if (choice == APPROVE_ALWAYS || toolset_needs_approval(job->request.tools))
+        return CONSENT_ASK; /* for all of them at once, and for the program with them */
+    if (settings_is_held(s))
+        return choice == APPROVE_ASK ? CONSENT_ASK : CONSENT_GIVEN;
+    if (is_acknowledged)
+        return CONSENT_GIVEN;
+    return choice == APPROVE_ASK ? CONSENT_ASK : CONSENT_REFUSED;
+}
+
+bool consent_must_hold(const struct gb_job *job)
+{
+    return job->request.is_check || job->engine->config.review || consent_of(job) != CONSENT_GIVEN;
+}
+
+/* ---- review: a model may object ---- */
+
+/* The verdict as results have it. */
+static json_t *reviewed(const json_t *verdict)
+{
+    json_t *review = json_deep_copy(verdict);
+    const char *word = "insecure";
+
+    if (!json_is_null(json_object_get(verdict, "error")))
+        word = "failed";
+    else if (json_is_true(json_object_get(verdict, "secure")))
+        word = "secure";
+    json_object_del(review, "secure");
+    json_object_set_new(review, "verdict", json_string(word));
+    return review;
+}
+
+static void reject_reviewed(struct gb_job *job, const char *what, const char *why, const char *more,
+                            const char *remedy)
+{
+    auto_free char *text = NULL;
+
+    if (asprintf(&text, "%s: %s%s", what, why && *why ? why : "no reason given", more) < 0)
+        text = NULL;
+    result_rejected(job, "review", text ? text : what, remedy);
+}
+
+static void reject_unreviewed(struct gb_job *job, const char *why)
+{
+    reject_reviewed(job, "the review failed", why, "; the program was not judged",
+                    "this is for the operator: see that the reviewer answers; what it did not see "
+                    "does not run");
+}
+
+static void on_reviewed(void *data, const json_t *verdict)
+{
+    struct gb_job *job = data;
+    const json_t *error = json_object_get(verdict, "error");
+
+    job->review = NULL;
+    if (job->stopped != STOP_NONE)
+        return; /* its end is on the way */
+    if (verdict)
+        json_object_set_new(job->result, "review", reviewed(verdict));
+    if (audit_note(job, AUDIT_REVIEWED, NULL) < 0)
+        return;
+    if (json_is_true(json_object_get(verdict, "secure"))) {
+        road_resume(job);
+        return;
+    }
+    if (json_is_string(error) || !verdict)
+        reject_unreviewed(job, json_string_value(error));
+    else
+        reject_reviewed(job, "the reviewer objects",
+                        json_string_value(json_object_get(verdict, "reason")), "",
+                        "change what the reviewer objects to");
+    road_end_early(job);
+}
+
+struct review_spec review_of(struct gb_engine *engine)
+{
+    const struct config *c = &engine->config;
+
+    return (struct review_spec){ .url = c->review,
+                                 .model = c->review_model,
+                                 .key = c->review_key,
+                                 .ca = c->review_ca,
+                                 .module_dir = c->extension_dir,
+                                 .base = engine->base,
+                                 .link = &engine->review_link };
+}
+
+enum verdict consent_review(struct gb_job *job)
+{
+    struct review_spec spec = review_of(job->engine);
+    auto_json json_t *tools = toolset_names(job->request.tools, false);
+    struct gb_err err = { 0 };
+
+    if (!spec.url)
+        return PASS;
+    job->review =
+        review_begin(&spec, json_string_value(json_object_get(job->request.program, "code")), tools,
+                     on_reviewed, job, &err);
+    if (job->review)
+        return WAIT;
+    reject_unreviewed(job, err.msg);
+    return ENDED;
+}
+
+/* ---- approve: a person may object ---- */
+
+static void reject_unapproved(struct gb_job *job, const char *why, const char *remedy)
+{
+    auto_free char *text = NULL;
+
+    if (why && (strlen(why) > REASON_MAX || utf8_first_bad(why, strlen(why)) >= 0))
+        why = "for a reason that is too long, or not UTF-8";
+    if (asprintf(&text, "not approved%s%s", why && *why ? ": " : "", why ? why : "") < 0)
+        text = NULL;
+    result_rejected(job, "approval", text ? text : "not approved", remedy);
+}
+
+static int note_answer(struct gb_job *job, int yes)
+{
+    static const char *const words[] = { "nobody", "no", "yes" };
+
+    return audit_note(job, AUDIT_APPROVED, json_pack("{s:s}", "answer", words[yes + 1]));
+}
+
+static void reject_unasked(struct gb_job *job, const char *why)
+{
+    const char *remedy = "run it where a person can be asked, or with approve 'never'";
+
+    if (toolset_needs_approval(job->request.tools))
+        remedy = "run it where a person can be asked, or without the tools that need it";
+    reject_unapproved(job, why,
+                      settings_is_held(&job->request.settings)
+                          ? remedy
+                          : "use --isolation auto, run it where a person can be asked, or add "
+                            "--acknowledge-unsafe");
+}
+
+/* Names without what they stand for, which may be secret, or long. */
+static void add_names(json_t *names, const json_t *object)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (json_shared(object), name, value)
+        if (!json_array_has(names, name))
+            json_array_append_new(names, json_string(name));
+}
+
+static void add_program(json_t *question, const struct gb_job *job)
+{
+    static const char *const given[] = { "code", "prelude", "argv" };
+    const json_t *program = job->request.program;
+    json_t *env = json_array(), *inputs = json_array();
+
+    for (size_t i = 0; i < ARRAY_LEN(given); i++)
+        if (json_object_get(program, given[i]))
+            json_object_set(question, given[i], json_object_get(program, given[i]));
+    add_names(env, job->engine->config.env);
+    add_names(env, json_object_get(program, "env"));
+    add_names(inputs, json_object_get(program, "inputs"));
+    json_object_set_new(question, "env", env);
+    json_object_set_new(question, "inputs", inputs);
+    json_object_set_new(question, "has_prelude", json_boolean(json_object_get(program, "prelude")));
+    json_object_set_new(question, "filename",
+                        json_string(json_string_at(program, "filename", "main.py")));
+}
+
+static char *question_of(const struct gb_job *job)
+{
+    static const char *const told[] = { "id", "findings", "risk", "isolation", "policy", "review" };
+    const struct settings *s = &job->request.settings;
+    auto_json json_t *question = json_pack(
+        "{s:s,s:b,s:s}", "backend", job->engine->backend->ops->name, "is_held", settings_is_held(s),
+        "network", s->network == NETWORK_HOST || !settings_is_held(s) ? "host" : "none");
+
+    add_program(question, job);
+    json_object_set_new(question, "tools", toolset_names(job->request.tools, false));
+    json_object_set_new(question, "tools_to_approve", toolset_names(job->request.tools, true));
+    json_object_set_new(question, "mounts", mounts_json(job->request.mounts, false));
+    for (size_t i = 0; i < ARRAY_LEN(told); i++)
+        if (json_object_get(job->result, told[i]))
+            json_object_set(question, told[i], json_object_get(job->result, told[i]));
+    return json_text(question);
+}
+
+/* Nobody said no, but nobody could say yes: that is an answer too, and recorded as one. */
+static enum verdict refuse_unasked(struct gb_job *job, const char *why)
+{
+    if (note_answer(job, -1) == 0)
+        reject_unasked(job, why);
+    return ENDED;
+}
+
+static enum verdict ask(struct gb_job *job)
+{
+    auto_free char *question = question_of(job);
+
+    if (!job->callbacks.approve || !question)
+        return refuse_unasked(job, question ? "there is nobody to ask" : "memory ran out");
+    job->approval = APPROVAL_ASKED;
+    job->is_calling = true;
+    job->callbacks.approve(job->callbacks.data, job, question);
+    job->is_calling = false;
+    if (job->approval == APPROVAL_ASKED)
+        return WAIT;
+    return job->approval == APPROVAL_YES ? PASS : ENDED;
+}
+
+enum verdict consent_approve(struct gb_job *job)
+{
+    switch (consent_of(job)) {
+    case CONSENT_GIVEN:
+        return PASS;
+    case CONSENT_ASK:
+        return ask(job);
+    case CONSENT_REFUSED:
+        break;
+    }
+    return refuse_unasked(job, "without kernel isolation the code could do whatever you can");
+}
+
+int road_approve(struct gb_job *job, int yes, const char *reason)
+{
+    if (job->approval != APPROVAL_ASKED || job->stopped != STOP_NONE)
+        return -1;
+    yes = yes > 0 ? 1 : yes < 0 ? -1 : 0;
+    job->approval = yes > 0 ? APPROVAL_YES : APPROVAL_NO;
+    if (note_answer(job, yes) < 0)
+        return 0; /* its end is on the way */
+    if (yes < 0)
+        reject_unasked(job, reason);
+    else if (yes == 0)
+        reject_unapproved(job, reason, "change what the program does, or what it is to do it for");
+    if (job->is_calling)
+        return 0; /* the stage goes on when the callback returns */
+    if (yes > 0)
+        road_resume(job);
+    else
+        road_end_early(job);
+    return 0;
+}

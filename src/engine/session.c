@@ -1,0 +1,695 @@
+/*
+ * How sessions are kept.
+ *
+ * A job that names a session waits in its queue until it is at the head, and only then goes down the
+ * road: what a cell may say can depend on those before it. The session's box is the backend's
+ * affair (a place); here are names, order, lifetimes, and what results say.
+ *
+ * A session that ended behind its users' backs leaves a grave: the next request that names it is told
+ * so, once, and not answered from an empty namespace. The one after that begins a new session.
+ */
+#include "engine/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "base/walk.h"
+#include "engine/history.h"
+#include "engine/result.h"
+#include "engine/session_files.h"
+
+enum {
+    GRAVES_MAX = 256
+};
+
+struct session {
+    struct session *next;
+    struct gb_engine *engine;
+    char name[SESSION_NAME_MAX + 1];
+    struct place *place;
+    struct settings made;  /* what its box is made with */
+    struct mounts *mounts; /* and what it sees of the host, or NULL */
+    struct walk *seen;     /* its workspace after the last cell, or NULL: empty */
+    struct gb_job *first;  /* has its turn; those behind it wait */
+    size_t n_jobs;
+    struct history history; /* for the check */
+    bool is_begun;          /* a cell has run */
+    bool is_lost;           /* what is queued is to hear of it */
+    char why[200];
+    uint64_t n_cells; /* ever, which names them in tracebacks */
+    int64_t born_us, used_us;
+    struct event *on_expiry;
+};
+
+struct grave {
+    struct grave *next;
+    char name[SESSION_NAME_MAX + 1];
+    char why[200];
+};
+
+/* ---- graves ---- */
+
+static void dig(struct gb_engine *engine, const char *name, const char *why)
+{
+    struct grave *g = calloc(1, sizeof(*g)), **at = &engine->graves;
+
+    if (!g)
+        return;
+    (void)snprintf(g->name, sizeof(g->name), "%s", name);
+    (void)snprintf(g->why, sizeof(g->why), "%s", why);
+    g->next = engine->graves;
+    engine->graves = g;
+    for (size_t n = 0; *at; at = &(*at)->next) {
+        if (++n == GRAVES_MAX) {
+            while ((*at)->next) {
+                struct grave *old = (*at)->next;
+                (*at)->next = old->next;
+                free(old);
+            }
+            return;
+        }
+    }
+}
+
+/* Was there one of that name? Then it is told of now, and forgotten. */
+static int visit(struct gb_engine *engine, const char *name, struct gb_err *err)
+{
+    for (struct grave **at = &engine->graves; *at; at = &(*at)->next) {
+        struct grave *g = *at;
+        if (strcmp(g->name, name) != 0)
+            continue;
+        (void)gb_fail(err, GB_E_GONE, 0, "the session '%.60s' is gone: %.150s", name, g->why);
+        (void)gb_fail_hint(err, "what it held is lost; the next request begins a new one");
+        *at = g->next;
+        free(g);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- the list ---- */
+
+static struct session *find(const struct gb_engine *engine, const char *name)
+{
+    struct session *s = engine->sessions;
+
+    while (s && strcmp(s->name, name) != 0)
+        s = s->next;
+    return s;
+}
+
+static void session_free(struct session *s)
+{
+    struct session **at = &s->engine->sessions;
+
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    if (s->place && !s->engine->freeing)
+        s->engine->backend->ops->place_free(s->place);
+    if (s->on_expiry)
+        event_free(s->on_expiry);
+    (void)mounts_unref(s->mounts);
+    (void)walk_free(s->seen);
+    history_done(&s->history);
+    free(s);
+}
+
+/* Its box is gone, or is to go. */
+static void empty(struct session *s)
+{
+    if (s->place)
+        s->engine->backend->ops->place_free(s->place);
+    s->place = NULL;
+    s->seen = walk_free(s->seen);
+    s->is_begun = false;
+    s->n_cells = 0;
+    history_clear(&s->history);
+}
+
+static void on_lost(void *data, const struct gb_err *why)
+{
+    struct session *s = data;
+
+    if (s->first) { /* whoever is about to use it will find out */
+        s->is_lost = true;
+        (void)snprintf(s->why, sizeof(s->why), "%.190s", why->msg);
+        return;
+    }
+    dig(s->engine, s->name, why->msg);
+    session_free(s);
+}
+
+static int64_t expires_us(const struct session *s, const char **ret_why)
+{
+    const struct config *c = &s->engine->config;
+    int64_t idle = s->used_us + (int64_t)c->session_idle_ms * 1000;
+    int64_t life = s->born_us + (int64_t)c->session_life_ms * 1000;
+
+    *ret_why = idle < life ? "it was idle for too long" : "it has lived for as long as it may";
+    return idle < life ? idle : life;
+}
+
+static void arm_expiry(struct session *s)
+{
+    const char *why;
+    int64_t in_us = expires_us(s, &why) - clock_us();
+    struct timeval in = { 0 };
+
+    if (in_us > 0)
+        in = (struct timeval){ .tv_sec = in_us / 1000000, .tv_usec = in_us % 1000000 };
+    (void)evtimer_add(s->on_expiry, &in);
+}
+
+static void on_expiry(evutil_socket_t fd, short what, void *data)
+{
+    struct session *s = data;
+    const char *why;
+
+    (void)fd;
+    (void)what;
+    if (s->first)
+        return; /* it is used: looked at again when it is not */
+    if (expires_us(s, &why) > clock_us()) {
+        arm_expiry(s);
+        return;
+    }
+    if (s->is_begun)
+        dig(s->engine, s->name, why);
+    session_free(s);
+}
+
+static struct session *session_new(const struct gb_job *job, const char *name, struct gb_err *err)
+{
+    struct gb_engine *engine = job->engine;
+    struct session *s;
+    size_t n = 0;
+
+    for (s = engine->sessions; s; s = s->next)
+        n++;
+    if (n >= engine->config.sessions_max) {
+        (void)gb_fail(err, GB_E_BUSY, 0, "session: there are %zu sessions already", n);
+        (void)gb_fail_hint(err, "close one, or allow more with sessions_max");
+        return NULL;
+    }
+    s = calloc(1, sizeof(*s));
+    if (s) {
+        (void)snprintf(s->name, sizeof(s->name), "%s", name);
+        s->engine = engine;
+        s->made = job->request.settings;
+        s->born_us = s->used_us = clock_us();
+        history_init(&s->history);
+        s->on_expiry = evtimer_new(engine->base, on_expiry, s);
+        s->next = engine->sessions;
+        engine->sessions = s;
+    }
+    if (s && s->on_expiry)
+        return s;
+    if (s)
+        session_free(s);
+    (void)gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
+    return NULL;
+}
+
+void sessions_free(struct gb_engine *engine)
+{
+    while (engine->sessions)
+        session_free(engine->sessions);
+    while (engine->graves) {
+        struct grave *g = engine->graves;
+        engine->graves = g->next;
+        free(g);
+    }
+}
+
+/* ---- turns ---- */
+
+static int no_such(const char *name, struct gb_err *err)
+{
+    (void)gb_fail(err, GB_E_GONE, 0, "session: there is no session '%.80s'", name);
+    return gb_fail_hint(err, "a request with code begins one");
+}
+
+/* Is there nothing that the request could do where there is no session yet? */
+static bool needs_begun(const struct request *r)
+{
+    return r->is_op && r->op != SESSION_CLOSE && r->op != SESSION_RESET &&
+           r->op != SESSION_WRITE_FILE;
+}
+
+static struct session *session_for(struct gb_job *job, struct gb_err *err)
+{
+    const struct request *r = &job->request;
+    struct session *s = find(job->engine, r->session);
+
+    if (s)
+        return s;
+    if (visit(job->engine, r->session, err) < 0)
+        return NULL;
+    if (needs_begun(r)) {
+        (void)no_such(r->session, err);
+        return NULL;
+    }
+    return session_new(job, r->session, err);
+}
+
+enum session_turn session_enter(struct gb_job *job, struct gb_err *err)
+{
+    struct session *s = session_for(job, err);
+    struct gb_job **end;
+
+    if (!s)
+        return TURN_REFUSED;
+    if (s->n_jobs > job->engine->config.session_queue) {
+        (void)gb_fail(err, GB_E_BUSY, 0, "session: %zu requests wait for '%.60s' already",
+                      s->n_jobs - 1, s->name);
+        (void)gb_fail_hint(err, "wait for results, or allow more with session_queue");
+        return TURN_REFUSED;
+    }
+    job->session = s;
+    for (end = &s->first; *end; end = &(*end)->behind)
+        ;
+    *end = job;
+    s->n_jobs++;
+    return s->first == job ? TURN_NOW : TURN_LATER;
+}
+
+static int refuse_other(const struct session *s, const struct request *r, struct gb_err *err)
+{
+    const struct settings *want = &r->settings;
+    const struct {
+        const char *key;
+        uint64_t have, want;
+    } fixed[] = {
+        { "isolation", s->made.isolation, want->isolation },
+        { "network", s->made.network, want->network },
+        { "limits.disk", s->made.disk_bytes, want->disk_bytes },
+        { "limits.processes", s->made.processes, want->processes },
+        { "limits.open_files", s->made.open_files, want->open_files },
+        { "mounts", true, mounts_same(s->mounts, r->mounts) },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+        if (fixed[i].have == fixed[i].want)
+            continue;
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: the session '%.60s' was begun with another",
+                      fixed[i].key, s->name);
+        return gb_fail_hint(err, "leave it out, or use another session");
+    }
+    if (want->memory_bytes > s->made.memory_bytes)
+        return gb_fail(err, GB_E_INVALID, 0, "limits.memory: the session '%.60s' has less",
+                       s->name);
+    return 0;
+}
+
+/* A strict cell could use what a cell that was not left behind. */
+static int refuse_stricter(const struct session *s, const struct gb_job *job, struct gb_err *err)
+{
+    uint64_t policy = settings_policy(&job->request.settings);
+
+    if (!s->is_begun || policy <= s->history.policy)
+        return 0;
+    (void)gb_fail(err, GB_E_INVALID, 0,
+                  "policy: '%s' means nothing in a session where a cell ran under '%s'",
+                  policy_name(policy), policy_name(s->history.policy));
+    return gb_fail_hint(err, "reset the session, or use another");
+}
+
+static int fail_lost(const struct session *s, struct gb_err *err)
+{
+    (void)gb_fail(err, GB_E_GONE, 0, "the session '%.60s' is gone: %.150s", s->name, s->why);
+    return gb_fail_hint(err, "what it held is lost; the next request begins a new one");
+}
+
+int session_admit(struct gb_job *job, struct gb_err *err)
+{
+    struct session *s = job->session;
+    const char *why;
+    bool is_old = s->is_begun && expires_us(s, &why) <= clock_us() &&
+                  s->born_us + (int64_t)s->engine->config.session_life_ms * 1000 <= clock_us();
+
+    if (is_old && !s->is_lost) {
+        s->is_lost = true;
+        (void)snprintf(s->why, sizeof(s->why), "%s", why);
+    }
+    if (s->is_lost)
+        return fail_lost(s, err);
+    if (needs_begun(&job->request) && !s->is_begun)
+        return no_such(s->name, err);
+    if (job->request.is_op)
+        return 0;
+    return s->is_begun && refuse_other(s, &job->request, err) < 0 ? -1
+                                                                  : refuse_stricter(s, job, err);
+}
+
+/* Nobody is in it. */
+static void session_rest(struct session *s)
+{
+    if (s->is_lost || !s->is_begun)
+        session_free(s);
+    else
+        arm_expiry(s);
+}
+
+void session_leave(struct gb_job *job)
+{
+    struct session *s = job->session;
+    bool had_turn;
+
+    if (!s)
+        return;
+    had_turn = s->first == job;
+    for (struct gb_job **at = &s->first; *at; at = &(*at)->behind) {
+        if (*at == job) {
+            *at = job->behind;
+            break;
+        }
+    }
+    job->session = NULL;
+    s->n_jobs--;
+    s->used_us = clock_us();
+    if (job->engine->freeing)
+        return;
+    if (!s->first)
+        session_rest(s);
+    else if (had_turn)
+        road_turn(s->first);
+}
+
+/* ---- the check ---- */
+
+json_t *session_check_program(const struct gb_job *job, struct gb_err *err)
+{
+    return history_check_program(&job->session->history, job->request.program, err);
+}
+
+json_t *session_findings(const struct gb_job *job, const json_t *findings, json_int_t *risk)
+{
+    static const struct history none; /* the session may be gone before its check is over */
+
+    return history_findings(job->session ? &job->session->history : &none, job->request.program,
+                            findings, risk);
+}
+
+/* ---- runs ---- */
+
+static int order_cell(struct session *s, struct gb_job *job, struct run_order *order,
+                      struct gb_err *err)
+{
+    json_t *program = job->request.program;
+
+    if (history_add(&s->history, program, settings_policy(&job->request.settings), err) < 0)
+        return -1;
+    s->n_cells++;
+    json_object_del(program, "check");
+    json_object_set_new(program, "session",
+                        json_pack("{s:s,s:b}", "op", "cell", "is_strict",
+                                  settings_policy(&job->request.settings) == POLICY_STRICT));
+    if (!json_object_get(program, "filename"))
+        json_object_set_new(program, "filename",
+                            json_sprintf("cell-%llu.py", (unsigned long long)s->n_cells));
+    order->program = program;
+    return 0;
+}
+
+static int order_rewind(struct session *s, const struct gb_job *job, struct run_order *order,
+                        struct gb_err *err)
+{
+    struct place_about about = s->engine->backend->ops->place_about(s->place);
+    json_int_t cell = json_integer_value(job->request.cell);
+
+    if (!job->request.cell && about.cell == 0)
+        return gb_fail(err, GB_E_INVALID, 0, "cell: no cell of the session can be taken back");
+    order->act = PLACE_REWIND;
+    order->cell = job->request.cell ? (uint64_t)cell : about.cell - 1;
+    for (size_t i = 0; i < about.n_cells; i++)
+        if (about.cells[i] == order->cell)
+            return 0;
+    (void)gb_fail(err, GB_E_INVALID, 0, "cell: the session cannot be taken back to cell %lld",
+                  (long long)order->cell);
+    if (about.n_cells > 0)
+        (void)gb_fail_hint(err, "it can to cell %llu at the earliest, and stands at %llu",
+                           (unsigned long long)about.cells[0], (unsigned long long)about.cell);
+    return -1;
+}
+
+/* The other begins as this one is. It is nobody's yet, and goes if the fork does not come to be. */
+static int order_fork(const struct session *s, struct gb_job *job, struct run_order *order,
+                      struct gb_err *err)
+{
+    const char *name = job->request.into;
+    struct session *fork;
+
+    if (find(s->engine, name))
+        return gb_fail(err, GB_E_INVALID, 0, "into: there is a session '%.80s' already", name);
+    fork = session_new(job, name, err);
+    if (!fork)
+        return -1;
+    struct place_spec spec = { .copies = (unsigned)s->engine->config.session_checkpoints,
+                               .data = fork,
+                               .lost = on_lost };
+    fork->place = s->engine->backend->ops->place_new(s->engine->backend, &spec);
+    if (!fork->place || history_copy(&fork->history, &s->history, err) < 0) {
+        session_free(fork);
+        return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
+    }
+    fork->made = s->made;
+    fork->mounts = mounts_ref(s->mounts);
+    fork->n_cells = s->n_cells;
+    order->act = PLACE_FORK;
+    order->into = fork->place;
+    return 0;
+}
+
+/* It is there for whoever names it, or it is not. */
+static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
+{
+    struct session *fork = find(job->engine, job->request.into);
+
+    if (!fork || fork->is_begun)
+        return;
+    if (o->end == RUN_ANSWERED && o->place != PLACE_LOST) {
+        struct place_ground ground = fork->engine->backend->ops->place_ground(fork->place);
+
+        fork->seen = session_files_look(&ground); /* copies, with times of their own */
+        fork->is_begun = true;
+        arm_expiry(fork);
+    } else {
+        session_free(fork);
+    }
+}
+
+int session_order(struct gb_job *job, struct run_order *order, struct gb_err *err)
+{
+    struct session *s = job->session;
+    struct gb_engine *engine = s->engine;
+    struct place_spec spec = { .copies = (unsigned)engine->config.session_checkpoints,
+                               .data = s,
+                               .lost = on_lost };
+
+    if (s->is_lost) /* since it was its turn */
+        return fail_lost(s, err);
+    if (!s->place)
+        s->place = engine->backend->ops->place_new(engine->backend, &spec);
+    if (!s->place)
+        return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
+    if (!s->is_begun) {
+        s->made = job->request.settings;
+        (void)mounts_unref(s->mounts);
+        s->mounts = mounts_ref(job->request.mounts);
+    }
+    order->place = s->place;
+    if (job->request.op == SESSION_REWIND)
+        return order_rewind(s, job, order, err);
+    if (job->request.op == SESSION_CELL)
+        return order_cell(s, job, order, err);
+    if (job->request.op == SESSION_FORK)
+        return order_fork(s, job, order, err);
+    order->act = PLACE_INSPECT;
+    json_object_set_new(job->request.program, "session", json_pack("{s:s}", "op", "inspect"));
+    order->program = job->request.program;
+    return 0;
+}
+
+/* ---- files ---- */
+
+struct walk *session_take_seen(struct gb_job *job)
+{
+    return take_ptr(job->session->seen);
+}
+
+bool session_has_seen(const struct gb_job *job)
+{
+    return job->session && job->session->seen;
+}
+
+void session_see(struct gb_job *job, struct walk *seen)
+{
+    (void)walk_free(job->session->seen);
+    job->session->seen = seen;
+}
+
+/* What somebody else put there is no cell's doing. */
+static void see_written(const struct gb_job *job)
+{
+    const struct request_files *f = &job->request.files;
+    struct session *s = job->session;
+
+    if (!s->seen) {
+        s->seen = walk_new(-1, SESSION_FILES_MAX, false);
+        if (s->seen)
+            walk_stop(s->seen, WALK_WHOLE);
+    }
+    for (size_t i = 0; s->seen && i < f->n; i++)
+        (void)walk_note(s->seen, f->list[i].path, &f->list[i].stamp);
+}
+
+/* ---- results ---- */
+
+static void set_state(struct gb_job *job, const char *state)
+{
+    const struct session *s = job->session;
+    json_t *session = json_pack("{s:s,s:s}", "name", s->name, "state", state);
+
+    if (s->place)
+        json_object_set_new(
+            session, "cell",
+            json_integer((json_int_t)s->engine->backend->ops->place_about(s->place).cell));
+    json_object_set_new(job->result, "session", session);
+}
+
+static void warn(struct gb_job *job, const char *message)
+{
+    json_array_append_new(json_object_get(job->result, "findings"),
+                          json_pack("{s:s,s:s,s:s,s:n,s:n,s:s}", "rule", "session", "severity",
+                                    "warning", "message", message, "line", "column", "name",
+                                    job->session->name));
+}
+
+void session_collect(struct gb_job *job, const struct run_outcome *o)
+{
+    struct session *s = job->session;
+    json_t *timings = json_object_get(job->result, "timings");
+
+    if (!s)
+        return;
+    if (o && job->request.op == SESSION_FORK)
+        fork_collect(job, o);
+    if (!o || o->end == RUN_FAILED) { /* nothing ran */
+        s->is_lost |= o && o->place == PLACE_LOST;
+        if (s->is_begun && !s->is_lost)
+            set_state(job, "intact");
+        return;
+    }
+    json_object_set_new(timings, "check_ms", json_real((double)job->check_us / 1000));
+    if (o->place == PLACE_LOST) {
+        char text[300];
+        (void)snprintf(text, sizeof(text), "the session is gone with all that it held%s%.150s",
+                       o->note ? ": " : "", o->note ? o->note : "");
+        warn(job, text);
+        s->is_lost = true;
+        (void)snprintf(s->why, sizeof(s->why), "it ended with the request before");
+        return;
+    }
+    if (o->note)
+        warn(job, o->note);
+    set_state(job, o->place == PLACE_ROLLED ? "rolled_back" : s->is_begun ? "intact" : "new");
+    s->is_begun = true;
+}
+
+/* Whole milliseconds, in seconds. */
+static double seconds_since(int64_t us)
+{
+    int64_t ms = (clock_us() - us) / 1000;
+
+    return (double)ms / 1000;
+}
+
+static json_t *about(const struct session *s)
+{
+    struct place_about p = { 0 };
+    json_t *cells = json_array();
+
+    if (s->place)
+        p = s->engine->backend->ops->place_about(s->place);
+    for (size_t i = 0; i < p.n_cells; i++)
+        json_array_append_new(cells, json_integer((json_int_t)p.cells[i]));
+    return json_pack("{s:s,s:I,s:o,s:I,s:f,s:f}", "name", s->name, "cell", (json_int_t)p.cell,
+                     "checkpoints", cells, "requests", (json_int_t)s->n_jobs, "age_s",
+                     seconds_since(s->born_us), "idle_s",
+                     s->first ? 0.0 : seconds_since(s->used_us));
+}
+
+static void answer(struct gb_job *job, json_t *value)
+{
+    result_update(job->result, json_pack("{s:s,s:i,s:o,s:b,s:n}", "status", "ok", "exit_code", 0,
+                                         "value", value, "has_value", 1, "error"));
+}
+
+void session_answer(struct gb_job *job, const struct run_outcome *o)
+{
+    json_t *value;
+
+    if (o->end != RUN_ANSWERED && !(job->request.op == SESSION_REWIND && o->end == RUN_KILLED))
+        return;
+    if (o->place != PLACE_INTACT || !job->session)
+        return;
+    value = about(job->session);
+    if (job->request.op == SESSION_WRITE_FILE) {
+        see_written(job);
+        json_object_set_new(value, "files", json_integer((json_int_t)job->request.files.n));
+    }
+    if (job->request.op == SESSION_FORK)
+        json_object_set_new(value, "into", json_string(job->request.into));
+    if (job->request.op == SESSION_INSPECT)
+        json_object_set(value, "contents", json_object_get(job->result, "value"));
+    answer(job, value);
+}
+
+static json_t *list(const struct gb_engine *engine)
+{
+    json_t *all = json_array();
+
+    for (const struct session *s = engine->sessions; s; s = s->next)
+        if (s->is_begun)
+            json_array_append_new(all, about(s));
+    return all;
+}
+
+/* Seen from outside, whatever state its process is in. */
+static void serve_files(struct gb_job *job)
+{
+    struct session *s = job->session;
+    struct place_ground ground = s->engine->backend->ops->place_ground(s->place);
+    struct gb_err err = { 0 };
+    json_t *value = job->request.op == SESSION_LIST_FILES
+                        ? session_files_list(&ground, &err)
+                        : session_files_read(&ground, &job->request, &err);
+
+    if (value)
+        answer(job, value);
+    else
+        result_failed(job, &err);
+    set_state(job, "intact");
+}
+
+void session_serve(struct gb_job *job)
+{
+    struct session *s = job->session;
+
+    if (job->request.op == SESSION_LIST) {
+        answer(job, list(job->engine));
+        return;
+    }
+    if (job->request.op == SESSION_LIST_FILES || job->request.op == SESSION_READ_FILE) {
+        serve_files(job);
+        return;
+    }
+    answer(job, json_pack("{s:s,s:b}", "name", s->name, "existed", s->is_begun));
+    empty(s);
+}

@@ -1,0 +1,141 @@
+#include "engine/session_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "base/parse.h"
+#include "base/walk.h"
+
+static int check_ground(const struct place_ground *ground, struct gb_err *err)
+{
+    if (ground->dir >= 0)
+        return 0;
+    return gb_fail(err, GB_E_INVALID, 0, "the session's workspace cannot be reached");
+}
+
+/* ---- what lies there ---- */
+
+static json_t *entry_json(const struct walk_entry *e)
+{
+    const char *odd = walk_odd(e);
+    size_t len = strlen(e->path);
+    int64_t modified_ms = e->stamp.mtime_ns / 1000000;
+    json_t *item =
+        json_pack("{s:o,s:I,s:f}", "path", json_replaced(e->path, len), "bytes",
+                  (json_int_t)(odd ? 0 : e->stamp.size), "modified", (double)modified_ms / 1000);
+
+    if (odd)
+        json_object_set_new(item, "omitted", json_string(odd));
+    if (utf8_first_bad(e->path, len) >= 0)
+        json_object_set_new(item, "path_base64", json_base64(e->path, len));
+    return item;
+}
+
+struct walk *session_files_look(const struct place_ground *ground)
+{
+    struct walk *walk = ground->dir >= 0 ? walk_new(ground->dir, SESSION_FILES_MAX, false) : NULL;
+
+    while (walk && !walk_step(walk, SESSION_FILES_MAX))
+        ;
+    return walk;
+}
+
+json_t *session_files_list(const struct place_ground *ground, struct gb_err *err)
+{
+    struct walk_eyes eyes = { geteuid() == 0, ground->uid, ground->gid };
+    const struct walk_entry *list;
+    json_t *files;
+    struct walk *walk;
+    bool is_whole;
+    size_t n;
+
+    if (check_ground(ground, err) < 0)
+        return NULL;
+    walk = walk_new(ground->dir, SESSION_FILES_MAX, false);
+    if (!walk) {
+        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "looking into the workspace");
+        return NULL;
+    }
+    walk_as(walk, &eyes);
+    while (!walk_step(walk, SESSION_FILES_MAX))
+        ;
+    is_whole = walk_was_cut(walk) == WALK_WHOLE;
+    list = walk_sorted(walk, &n);
+    files = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(files, entry_json(&list[i]));
+    (void)walk_free(walk);
+    return json_pack("{s:o,s:b}", "files", files, "is_whole", is_whole);
+}
+
+/* ---- what is in a file ---- */
+
+/* Without the bytes of a character that goes on behind the end, if there are any before it. */
+static size_t whole_characters(const char *bytes, size_t len)
+{
+    for (size_t less = 1; less < 4 && less < len; less++)
+        if (((unsigned char)bytes[len - less] & 0xc0) == 0xc0)
+            return utf8_first_bad(bytes + len - less, less) >= 0 ? len - less : len;
+    return len;
+}
+
+/* Bytes from `at` on, as many as there are or fit. */
+static ssize_t read_piece(int fd, char *bytes, size_t max, off_t at)
+{
+    size_t len = 0;
+    ssize_t n = 1;
+
+    while (len < max && n > 0) {
+        n = pread(fd, bytes + len, max - len, at + (off_t)len);
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0)
+            len += (size_t)n;
+    }
+    return n < 0 ? -errno : (ssize_t)len;
+}
+
+static json_t *piece_json(const struct request *r, const char *bytes, size_t len, off_t size)
+{
+    bool is_whole = r->offset + (json_int_t)len >= size;
+    size_t shown = is_whole ? len : whole_characters(bytes, len);
+    bool is_text = !memchr(bytes, '\0', shown) && utf8_first_bad(bytes, shown) < 0;
+    json_t *piece;
+
+    if (!is_text)
+        shown = len;
+    piece =
+        json_pack("{s:s,s:I,s:I,s:I,s:b}", "path", r->path, "bytes", (json_int_t)size, "offset",
+                  r->offset, "length", (json_int_t)shown, "is_whole", r->offset == 0 && is_whole);
+    json_object_set_new(piece, is_text ? "text" : "base64",
+                        is_text ? json_stringn(bytes, shown) : json_base64(bytes, shown));
+    return piece;
+}
+
+json_t *session_files_read(const struct place_ground *ground, const struct request *r,
+                           struct gb_err *err)
+{
+    size_t max = r->length > 0 ? (size_t)r->length : SESSION_READ;
+    auto_close int fd = -1;
+    auto_free char *bytes = NULL;
+    struct stat st;
+    ssize_t n;
+
+    if (check_ground(ground, err) < 0)
+        return NULL;
+    fd = workspace_open(ground->dir, ground->uid, ground->gid, r->path, err);
+    if (fd < 0)
+        return NULL;
+    bytes = malloc(max);
+    n = bytes && fstat(fd, &st) == 0 ? read_piece(fd, bytes, max, (off_t)r->offset) : -ENOMEM;
+    if (n < 0) {
+        (void)gb_fail(err, GB_E_SYSTEM, (int)-n, "path: reading '%.100s'", r->path);
+        return NULL;
+    }
+    return piece_json(r, bytes, (size_t)n, st.st_size);
+}

@@ -1,0 +1,70 @@
+#pragma once
+/* The parts of a box's first process: init.c sets the box up and watches it, seat.c keeps the
+ * sessions that live in it. */
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "sandbox/box.h"
+
+/* Whoever the engine talks to: the one program of a box, or a session. A session that is forked
+ * gets a seat of its own beside the first. */
+struct seat {
+    int ctl;
+    pid_t guest;   /* its main process; 0 while a copy is to be chosen */
+    bool watching; /* limits are known */
+    bool is_lasting;
+    bool is_resting; /* no cell runs */
+    bool is_called;  /* the engine has said something */
+    bool is_listing; /* what is left at the end */
+    struct plan_watch limits;
+    int64_t deadline_us; /* of the cell; 0: none */
+    int64_t cpu_before_us;
+    pid_t copies[BOX_COPIES_MAX]; /* dormant, oldest first */
+    size_t n_copies;
+    char own[512]; /* of a fork: its directory, below the home of the box; else empty */
+};
+
+struct init {
+    const struct plan *plan;
+    int proc;    /* descriptor of /proc */
+    int scratch; /* of the box's host directory, or -1 */
+    int64_t next_look_us;
+    struct seat seats[BOX_SEATS_MAX];
+    size_t n_seats;
+};
+
+/* ---- init.c ---- */
+
+void init_tell(const struct seat *s, const struct box_event *event);
+
+/* Let the program write what it still holds, for a moment. */
+void init_hear_last_words(const struct seat *s);
+
+/* Kill everything, tell the engine of this seat's end, and go. */
+_Noreturn void init_end(const struct init *in, const struct seat *s, struct box_event *event);
+
+/* ---- seat.c ---- */
+
+/* The seat's main process has ended, or is to: kill all of it but the copies and tell the engine,
+ * which then says which of them goes on. Without copies that is the end of the seat, and of the
+ * box if it was the last. */
+void seat_roll(struct init *in, struct seat *s, struct box_event *event);
+
+/* The end of one seat among several: nothing of it is left. */
+void seat_close(struct init *in, struct seat *s, struct box_event *event);
+
+/* Follow an order that only sessions get. `fd` came with it, or is -1; it is taken. */
+void seat_obey(struct init *in, struct seat *s, const struct box_order *order, int fd);
+
+/* A child of init's was reaped: if it was a copy, forget it and tell. */
+void seat_note_death(struct init *in, pid_t pid);
+
+/* End the oldest copy of whoever has the most, but nobody's last. Returns false when there is
+ * none to spare. */
+bool seat_shed(struct init *in);
+
+/* The seat that a limit which the whole box has passed is put down to. */
+struct seat *seat_blamed(struct init *in);
+
+/* What may be used by all of them together, copies not counted. */
+struct plan_watch seat_limits(const struct init *in);
