@@ -21,3 +21,9 @@ bool engine_admits(const struct gb_engine *engine, const char *request);
 
 /* The configured time limit; may requests go beyond it? */
 uint64_t engine_timeout_ms(const struct gb_engine *engine, bool *ret_is_loose);
+
+/* How long sessions are kept. */
+struct engine_session_times {
+    uint64_t idle_ms, life_ms;
+};
+struct engine_session_times engine_session_times(const struct gb_engine *engine);
