@@ -131,8 +131,8 @@ static void test_lines_in_any_pieces(void **state)
     (void)state;
     for (size_t step = 1; step < sizeof(text); step++) {
         struct rpc_lines l = { 0 };
-        size_t found = 0, len;
-        const char *line;
+        size_t found = 0, len = 0;
+        const char *line = NULL;
 
         for (size_t at = 0; at < sizeof(text) - 1; at += step) {
             size_t n = sizeof(text) - 1 - at < step ? sizeof(text) - 1 - at : step;
@@ -157,8 +157,8 @@ static void test_a_line_that_is_too_long_is_told_of_once(void **state)
     };
     static char piece[PIECE];
     struct rpc_lines l = { 0 };
-    const char *line;
-    size_t len, told = 0;
+    const char *line = NULL;
+    size_t len = 0, told = 0;
 
     (void)state;
     memset(piece, 'x', sizeof(piece));
