@@ -112,7 +112,7 @@ grep -rl 'file 42/' tree | wc -l
 find tree -name '7.txt' | sort | xargs cat | head -3 | sort
 mkdir copy && tar xf tree.tar -C copy 2>/dev/null || true; find copy -type f | wc -l
 rm -rf tree copy"""
-    result = work(command, "--isolation", level, "--capture", "off")
+    result = work(command, "--isolation", level, "--capture", "off", timeout=60)
     lines = result["stdout"].split("\n")
     assert (lines[0], lines[1].strip(), lines[-2].strip()) == ("10000", "100", "10000")
 
