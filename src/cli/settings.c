@@ -14,6 +14,7 @@
 #include "cli/io.h"
 #include "cli/signals.h"
 #include "cli/tools.h"
+#include "engine/loop.h"
 #include "glovebox.h"
 
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
@@ -415,8 +416,8 @@ static void name_source(const struct args *args, json_t *error)
         (void)json_object_set_new(error, "message", json_sprintf("%s: %s", file, text));
 }
 
-int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,
-                      json_t **ret_error)
+static int open_plain_on(struct event_base *base, const struct args *args, const json_t *config,
+                         struct gb_engine **ret, json_t **ret_error)
 {
     auto_free char *text = json_dumps(config, JSON_COMPACT);
     auto_free char *error = NULL;
@@ -424,7 +425,7 @@ int engine_open_plain(const struct args *args, const json_t *config, struct gb_e
     *ret_error = NULL;
     if (!text)
         return -1;
-    if (gb_engine_new(text, ret, &error) == 0) {
+    if (engine_new_on(base, text, ret, &error) == 0) {
         note_idle_lists(args, config);
         return 0;
     }
@@ -434,8 +435,20 @@ int engine_open_plain(const struct args *args, const json_t *config, struct gb_e
     return -1;
 }
 
+int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,
+                      json_t **ret_error)
+{
+    return open_plain_on(NULL, args, config, ret, ret_error);
+}
+
 int engine_open(const struct args *args, const json_t *config, struct gb_engine **ret,
                 json_t **ret_error)
+{
+    return engine_open_on(NULL, args, config, ret, ret_error);
+}
+
+int engine_open_on(struct event_base *base, const struct args *args, const json_t *config,
+                   struct gb_engine **ret, json_t **ret_error)
 {
     /* A guest that only Landlock holds runs under our uid: without this it could read our memory
      * through /proc. A leak checker needs to trace us, so its builds go without. */
@@ -443,7 +456,7 @@ int engine_open(const struct args *args, const json_t *config, struct gb_engine 
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
     signals_catch();
-    if (engine_open_plain(args, config, ret, ret_error) < 0)
+    if (open_plain_on(base, args, config, ret, ret_error) < 0)
         return -1;
     signals_watch(*ret);
     return 0;

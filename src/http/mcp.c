@@ -44,7 +44,6 @@ struct post {
     bool is_modern;
     bool is_streaming;
     bool can_stream;
-    bool is_over; /* it is answered: to be buried */
 };
 
 struct http_mcp {
@@ -52,7 +51,7 @@ struct http_mcp {
     struct post *posts;
     struct session *sessions, *last_session;
     size_t n_sessions;
-    struct event *on_bury, *on_ping;
+    struct event *on_ping;
 };
 
 static const char as_json[] = "application/json";
@@ -88,27 +87,6 @@ static void post_free(struct post *p)
     free(p);
 }
 
-/* A peer cannot be freed from inside: the loop does it. */
-static void post_end(struct post *p)
-{
-    p->x = NULL;
-    p->is_over = true;
-    event_active(p->endpoint->on_bury, 0, 1);
-}
-
-static void on_bury(evutil_socket_t fd, short what, void *data)
-{
-    struct http_mcp *e = data;
-
-    (void)fd;
-    (void)what;
-    for (struct post *p = e->posts, *next; p; p = next) {
-        next = p->next;
-        if (p->is_over)
-            post_free(p);
-    }
-}
-
 static void on_gone(void *data)
 {
     struct post *p = data;
@@ -123,11 +101,12 @@ static void on_gone(void *data)
 static void reply_last(struct post *p, const struct mcp_outgoing *m)
 {
     struct http_exchange *x = p->x;
+    bool is_streaming = p->is_streaming;
 
-    post_end(p);
+    post_free(p);
     if (!x)
         return;
-    if (!p->is_streaming) {
+    if (!is_streaming) {
         http_reply(x, m->http_status, as_json, m->text, m->len);
         return;
     }
@@ -159,14 +138,14 @@ static void drop(void *data, void *tag)
 {
     struct post *p = tag;
     struct http_exchange *x = p ? p->x : NULL;
+    bool is_streaming = p && p->is_streaming;
 
     (void)data;
-    if (!p)
-        return;
-    post_end(p);
+    if (p)
+        post_free(p);
     if (!x)
         return;
-    if (!p->is_streaming)
+    if (!is_streaming)
         http_stream_begin(x);
     http_stream_end(x);
 }
@@ -227,8 +206,7 @@ static void session_free(struct session *s)
         if (p->session != s)
             continue;
         p->session = NULL;
-        if (!p->is_over)
-            drop(NULL, p);
+        drop(NULL, p);
     }
     session_unlink(s);
     free(s);
@@ -500,9 +478,8 @@ struct http_mcp *http_mcp_new(const struct http_mcp_spec *spec)
         e->spec.sessions_max = SESSIONS_MAX;
     if (spec->session_ttl_ms == 0)
         e->spec.session_ttl_ms = SESSION_TTL_MS;
-    e->on_bury = event_new(spec->base, -1, 0, on_bury, e);
     e->on_ping = event_new(spec->base, -1, EV_PERSIST, on_ping, e);
-    if (!e->on_bury || !e->on_ping || event_add(e->on_ping, &often) < 0)
+    if (!e->on_ping || event_add(e->on_ping, &often) < 0)
         return http_mcp_free(e);
     return e;
 }
@@ -515,8 +492,6 @@ struct http_mcp *http_mcp_free(struct http_mcp *e)
         session_free(e->sessions);
     while (e->posts)
         post_free(e->posts);
-    if (e->on_bury)
-        event_free(e->on_bury);
     if (e->on_ping)
         event_free(e->on_ping);
     free(e);
@@ -533,9 +508,11 @@ void http_mcp_route(struct http_mcp *e, struct http_server *server, const char *
 
 void http_mcp_farewell(struct http_mcp *e)
 {
-    for (struct post *p = e->posts; p; p = p->next)
-        if (p->peer && !p->is_over)
+    for (struct post *p = e->posts, *next; p; p = next) {
+        next = p->next;
+        if (p->peer)
             mcp_peer_farewell(p->peer);
+    }
 }
 
 size_t http_mcp_sessions(const struct http_mcp *e)
