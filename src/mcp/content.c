@@ -10,12 +10,12 @@
 #include "mcp/mcp.h"
 
 enum {
-    VALUE_SHOWN = 16 << 10,     /* bytes of a value in the text; structuredContent has all of it */
+    VALUE_SHOWN = 16 << 10, /* bytes of a value in the text; structuredContent has all of it */
     FINDINGS_SHOWN = 20,
     FILES_SHOWN = 50,
-    INLINE_TEXT = 4 << 10,      /* a text file up to this is shown in the content, */
-    INLINE_TEXTS = 16 << 10,    /* all of them together up to this, */
-    INLINE_PICTURE = 1 << 20,   /* and pictures, as base64 */
+    INLINE_TEXT = 4 << 10,    /* a text file up to this is shown in the content, */
+    INLINE_TEXTS = 16 << 10,  /* all of them together up to this, */
+    INLINE_PICTURE = 1 << 20, /* and pictures, as base64 */
     INLINE_PICTURES = 4 << 20
 };
 
@@ -155,8 +155,9 @@ static void put_cut(struct page *p, const json_t *result, const char *name)
         return;
     (void)snprintf(key, sizeof(key), "%s_bytes", name);
     bytes = json_object_get(result, key);
-    (void)snprintf(line, sizeof(line), "(%s was cut: it had %lld bytes, its head and tail are shown)",
-                   name, (long long)json_integer_value(bytes));
+    (void)snprintf(line, sizeof(line),
+                   "(%s was cut: it had %lld bytes, its head and tail are shown)", name,
+                   (long long)json_integer_value(bytes));
     put_line(p, "", line);
 }
 
@@ -183,9 +184,8 @@ static void put_session(struct page *p, const json_t *result)
     const json_t *session = json_object_get(result, "session");
     auto_free char *line = NULL;
 
-    if (!json_is_object(session) ||
-        asprintf(&line, "%s (%s)", json_string_at(session, "name", "?"),
-                 json_string_at(session, "state", "?")) < 0)
+    if (!json_is_object(session) || asprintf(&line, "%s (%s)", json_string_at(session, "name", "?"),
+                                             json_string_at(session, "state", "?")) < 0)
         return;
     put_line(p, "session: ", line);
 }
@@ -243,8 +243,8 @@ static bool show_picture(struct gathering *g, const char *mime, const json_t *ba
     if (!type || !base64 || len > INLINE_PICTURE || g->pictures + len > INLINE_PICTURES)
         return false;
     g->pictures += len;
-    (void)json_array_append_new(g->content, json_pack("{s:s,s:O,s:s}", "type", type, "data", base64,
-                                                      "mimeType", mime));
+    (void)json_array_append_new(
+        g->content, json_pack("{s:s,s:O,s:s}", "type", type, "data", base64, "mimeType", mime));
     return true;
 }
 
@@ -253,10 +253,10 @@ static void show_link(struct gathering *g, const struct mcp_file *file, const ch
 {
     const char *slash = strrchr(file->path, '/');
 
-    (void)json_array_append_new(
-        g->content,
-        json_pack("{s:s,s:s,s:s,s:s,s:I}", "type", "resource_link", "uri", uri, "name",
-                  slash ? slash + 1 : file->path, "mimeType", file->mime, "size", bytes));
+    (void)json_array_append_new(g->content,
+                                json_pack("{s:s,s:s,s:s,s:s,s:I}", "type", "resource_link", "uri",
+                                          uri, "name", slash ? slash + 1 : file->path, "mimeType",
+                                          file->mime, "size", bytes));
 }
 
 /* A small text is shown where it is: the model need not ask for it. */
@@ -267,9 +267,9 @@ static bool embed(struct gathering *g, const struct mcp_file *file, const char *
     if (!file->text || len > INLINE_TEXT || g->texts + len > INLINE_TEXTS)
         return false;
     g->texts += len;
-    (void)json_array_append_new(
-        g->content, json_pack("{s:s,s:{s:s,s:s,s:O}}", "type", "resource", "resource", "uri", uri,
-                              "mimeType", file->mime, "text", file->text));
+    (void)json_array_append_new(g->content,
+                                json_pack("{s:s,s:{s:s,s:s,s:O}}", "type", "resource", "resource",
+                                          "uri", uri, "mimeType", file->mime, "text", file->text));
     return true;
 }
 
@@ -312,7 +312,8 @@ static void gather_output(struct gathering *g, json_t *output, size_t number)
     if (!json_is_string(data) || json_is_true(json_object_get(output, "alternative")))
         return;
     if (strcmp(mime, "text/plain") == 0 || strcmp(mime, "text/markdown") == 0) {
-        (void)json_array_append_new(g->content, json_pack("{s:s,s:O}", "type", "text", "text", data));
+        (void)json_array_append_new(g->content,
+                                    json_pack("{s:s,s:O}", "type", "text", "text", data));
         return;
     }
     if (!is_text && show_picture(g, mime, data)) {
@@ -332,7 +333,8 @@ static void gather_output(struct gathering *g, json_t *output, size_t number)
 
 json_t *content_of_run(json_t *result, struct mcp_files *files, const char *principal)
 {
-    json_t *entries = json_object_get(result, "files"), *outputs = json_object_get(result, "outputs");
+    json_t *entries = json_object_get(result, "files"),
+           *outputs = json_object_get(result, "outputs");
     auto_free char *text = content_text(result);
     struct gathering g = { .content = json_array(), .files = files, .principal = principal };
     bool is_error = strcmp(json_string_at(result, "status", "failed"), "ok") != 0;

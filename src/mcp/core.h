@@ -9,10 +9,10 @@
 #define META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
 
 enum {
-    CALLS_MAX = 1024,           /* of a peer at once */
-    CALL_BYTES_MAX = 64 << 20,  /* of their parameters together */
-    PARKED_MAX = 256,           /* of a server */
-    SUBSCRIBED_MAX = 256,       /* resources that a peer, or a stream, is told about */
+    CALLS_MAX = 1024,          /* of a peer at once */
+    CALL_BYTES_MAX = 64 << 20, /* of their parameters together */
+    PARKED_MAX = 256,          /* of a server */
+    SUBSCRIBED_MAX = 256,      /* resources that a peer, or a stream, is told about */
     ASK_TTL_MS = 600000,
     PAGE_SIZE = 100,
     STATE_KEY = 32,
@@ -150,8 +150,8 @@ struct refusal {
 void peer_initialize(struct mcp_call *call);
 
 /* Send and drop a message; NULL (memory ran out) sends nothing. `call` is what it belongs to, or NULL. */
-void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind, json_t *message,
-               int http_status);
+void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind,
+               json_t *message, int http_status);
 struct mcp_call *peer_find_call(const struct mcp_peer *peer, const json_t *id);
 
 /* ---- methods.c ---- */

@@ -76,8 +76,8 @@ struct mcp_server *mcp_server_free(struct mcp_server *server);
  */
 int mcp_server_add_tool(struct mcp_server *server, json_t *descriptor, mcp_handler run, void *data,
                         struct gb_err *err) gb_nodiscard;
-int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run, void *data,
-                          struct gb_err *err) gb_nodiscard;
+int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run,
+                          void *data, struct gb_err *err) gb_nodiscard;
 int mcp_server_add_resource(struct mcp_server *server, json_t *descriptor, mcp_handler run,
                             void *data, struct gb_err *err) gb_nodiscard;
 int mcp_server_add_template(struct mcp_server *server, json_t *descriptor, mcp_handler run,
@@ -96,8 +96,8 @@ void mcp_server_resource_updated(struct mcp_server *server, const char *uri);
 
 /* What is under way, for limits and metrics. */
 struct mcp_counts {
-    size_t calls;    /* that somebody waits for */
-    size_t parked;   /* that wait for a modern client's second request */
+    size_t calls;  /* that somebody waits for */
+    size_t parked; /* that wait for a modern client's second request */
     size_t peers;
     size_t listening; /* subscriptions/listen */
 };

@@ -14,7 +14,8 @@ struct run_turn;
 
 /* What a run tells about itself. Members may be NULL, but for `done`. */
 struct runs_events {
-    void (*done)(void *data, json_t *result); /* once, last; the result is the callee's. NULL: no memory */
+    void (*done)(void *data,
+                 json_t *result); /* once, last; the result is the callee's. NULL: no memory */
     void (*output)(void *data, enum gb_stream stream, const char *bytes, size_t len);
     /* Shall it run? Answer with run_approve(). While it waits, another may have its turn. */
     void (*approve)(void *data, const json_t *question);

@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "glovebox.h"
-#include "mcp/tools.h"
 #include "mcp/result_schema.h"
+#include "mcp/tools.h"
 
 enum tool_flag {
     TOOL_READS = 1u << 0,    /* changes nothing */
@@ -30,10 +30,10 @@ struct tool_row {
     "\"session\": {\"type\": \"string\", \"maxLength\": 64, \"description\": \"Handle of a "    \
     "session, as an earlier result has it; \\\"new\\\" begins one. Without it nothing is kept " \
     "between calls\"}"
-#define HANDLE_PROPERTY                                                                       \
+#define HANDLE_PROPERTY                                                                        \
     "\"session\": {\"type\": \"string\", \"maxLength\": 64, \"description\": \"Handle of the " \
     "session\"}"
-#define PATH_PROPERTY                                                                          \
+#define PATH_PROPERTY                                                                           \
     "\"path\": {\"type\": \"string\", \"maxLength\": 4096, \"description\": \"Relative to the " \
     "session's workspace\"}"
 #define TIMEOUT_PROPERTY                                                                       \
@@ -47,8 +47,8 @@ static void add_timeout(json_t *request, const struct mcp_face *face, const json
 {
     const json_t *timeout = json_object_get(args, "timeout");
 
-    if (timeout && (face->is_timeout_loose ||
-                    json_number_value(timeout) * 1000 < (double)face->timeout_ms))
+    if (timeout &&
+        (face->is_timeout_loose || json_number_value(timeout) * 1000 < (double)face->timeout_ms))
         (void)json_object_set_new(request, "timeout", json_incref(json_shared(timeout)));
 }
 
@@ -67,10 +67,11 @@ static bool add_session(struct mcp_call *call, struct mcp_face *face, json_t *re
         its_kind = handles_kind(face->handles, handle, principal);
         if (!its_kind || (kind && strcmp(kind, its_kind) != 0)) {
             json_decref(request);
-            mcp_call_refuse(call, its_kind ? "that session is of the other kind: one is for Python, "
-                                             "the other for the shell"
-                                           : "unknown session: it was closed, has expired, or never "
-                                             "was; \"new\" begins one");
+            mcp_call_refuse(call, its_kind
+                                      ? "that session is of the other kind: one is for Python, "
+                                        "the other for the shell"
+                                      : "unknown session: it was closed, has expired, or never "
+                                        "was; \"new\" begins one");
             return false;
         }
     }
@@ -173,7 +174,8 @@ static const struct tool_row tools[] = {
                       "\"A directory of it; without it, all\"}",
       "session", TOOL_SESSIONS | TOOL_READS, list_files },
     { "read_file", "Read a session's file",
-      "Reads a file in the workspace of a session: as text where it is UTF-8, else as base64. Large "
+      "Reads a file in the workspace of a session: as text where it is UTF-8, else as base64. "
+      "Large "
       "files are read in pieces.",
       HANDLE_PROPERTY ", " PATH_PROPERTY
                       ", \"offset\": {\"type\": \"integer\", \"minimum\": 0, \"description\": "
@@ -236,9 +238,8 @@ static char *description_of(const struct mcp_face *face, const struct tool_row *
     if (t->description)
         return strdup(t->description);
     instructions = gb_instructions(face->spec.engine, NULL);
-    if (!instructions ||
-        asprintf(&text, "Runs a Python program in a sandbox.%s\n\n%s",
-                 face->has_sessions ? SESSIONS_NOTE : "", instructions) < 0)
+    if (!instructions || asprintf(&text, "Runs a Python program in a sandbox.%s\n\n%s",
+                                  face->has_sessions ? SESSIONS_NOTE : "", instructions) < 0)
         return NULL;
     return text;
 }
