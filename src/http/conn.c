@@ -94,12 +94,17 @@ static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info
     struct http_server *s = c->server;
 
     (void)input;
-    if (info->n_added == 0)
+    if (info->n_added == 0 || c->is_discarding)
         return;
     c->bytes += info->n_added;
     s->counts.held_bytes += info->n_added;
     if (c->state == CONN_IDLE)
         enter(c, CONN_READING);
+    if (c->bytes > s->spec.limits.body_bytes + 2 * (size_t)HEADER_BYTES_MAX) {
+        c->is_discarding = true; /* evhttp reads all of it, so that its client reads why */
+        s->counts.held_bytes -= c->bytes;
+        c->bytes = 0;
+    }
     if (s->counts.held_bytes > s->spec.limits.held_bytes && c->state == CONN_READING &&
         !c->is_dropped) {
         s->counts.refused[HTTP_REFUSED_HELD_BYTES]++;
@@ -270,7 +275,7 @@ static void on_complete(struct evhttp_request *req, void *data)
     s->counts.busy--;
     s->counts.held_bytes = s->counts.held_bytes - c->bytes + ahead;
     c->bytes = ahead;
-    c->n_served++;
+    c->is_discarding = false;
     bufferevent_setwatermark(c->bev, EV_READ, 0, 0);
     enter(c, ahead > 0 ? CONN_READING : CONN_IDLE);
 }
