@@ -186,7 +186,7 @@ void call_unlink(struct mcp_call *call);
 /* A second request that brings answers. True: it was dealt with, and `call` is gone. */
 bool question_resume(struct mcp_call *call);
 /* A legacy client's answer. */
-void question_response(struct mcp_peer *peer, const struct rpc_message *message);
+void question_response(struct mcp_peer *peer, const struct rpc_message *m);
 void question_done(struct mcp_call *call);
 
 /* ---- listen.c ---- */
@@ -202,5 +202,5 @@ json_t *listen_result(const struct mcp_call *call);
  * message. The first is about the version, the second about everything else. */
 int headers_check_version(const struct mcp_headers *headers, const char *version, char *why,
                           size_t size);
-int headers_check(const struct mcp_headers *headers, const struct rpc_message *message,
+int headers_check(const struct mcp_headers *headers, const struct rpc_message *m,
                   struct mcp_server *server, char *why, size_t size);

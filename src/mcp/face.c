@@ -96,6 +96,7 @@ static int fill(struct mcp_face *face, struct gb_err *err)
                                           .has_tools = true,
                                           .has_resources = true,
                                           .has_logging = true,
+                                          .log_level = MCP_WARNING,
                                           .has_subscriptions = true,
                                           .complete = complete,
                                           .prepare = on_prepare,

@@ -36,6 +36,17 @@ struct mcp_call;
 
 /* ---- the server ---- */
 
+enum mcp_level {
+    MCP_DEBUG,
+    MCP_INFO,
+    MCP_NOTICE,
+    MCP_WARNING,
+    MCP_ERROR,
+    MCP_CRITICAL,
+    MCP_ALERT,
+    MCP_EMERGENCY
+};
+
 struct mcp_server_spec {
     struct event_base *base;  /* borrowed: for timers */
     const char *name;         /* of serverInfo; all strings are copied */
@@ -48,6 +59,7 @@ struct mcp_server_spec {
     bool has_tools;           /* there will be some, also if none has been added yet; */
     bool has_resources;       /* likewise */
     bool has_logging;         /* handlers call mcp_call_log() */
+    enum mcp_level log_level; /* from here on, for legacy clients that have not said */
     bool has_subscriptions;   /* lists or resources may change */
     /* Completion: {"values": [...], "total"?, "hasMore"?} for `params` of completion/complete, or NULL for
      * none. NULL: the capability is not offered. */
@@ -212,17 +224,6 @@ bool mcp_call_wants_progress(const struct mcp_call *call);
 /* Tell how far it is. Left out when the client did not ask for it, or when `progress` is not more than
  * it was. `total` is left out where it is negative, `message` where it is NULL. */
 void mcp_call_progress(struct mcp_call *call, double progress, double total, const char *message);
-
-enum mcp_level {
-    MCP_DEBUG,
-    MCP_INFO,
-    MCP_NOTICE,
-    MCP_WARNING,
-    MCP_ERROR,
-    MCP_CRITICAL,
-    MCP_ALERT,
-    MCP_EMERGENCY
-};
 
 /* A log message, sent if the client wants those of this level. `data` is taken. */
 void mcp_call_log(struct mcp_call *call, enum mcp_level level, const char *logger, json_t *data);

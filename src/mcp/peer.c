@@ -58,7 +58,7 @@ struct mcp_peer *mcp_peer_new(struct mcp_server *server, const struct mcp_peer_s
         .principal = spec->principal ? strdup(spec->principal) : NULL,
         .calls_max = spec->calls_max ? spec->calls_max : CALLS_MAX,
         .subscribed = json_object(),
-        .log_level = MCP_WARNING,
+        .log_level = server->spec.log_level,
         .next = server->peers,
     };
     if (spec->legacy_version) {

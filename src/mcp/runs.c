@@ -171,6 +171,8 @@ void run_drop(struct run_turn *t)
 {
     struct runs *runs = t->runs;
 
+    if (!runs) /* it was dropped */
+        return;
     if (t->request) {
         take_out(&runs->waiting, t);
         turn_free(t);

@@ -33,10 +33,10 @@ struct run_turn *runs_add(struct runs *runs, json_t *request, const struct runs_
                           void *data);
 
 /* End it; nobody is told any more. */
-void run_drop(struct run_turn *turn);
+void run_drop(struct run_turn *t);
 
 /* As gb_approve(). */
-void run_approve(struct run_turn *turn, int yes, const char *reason);
+void run_approve(struct run_turn *t, int yes, const char *reason);
 
 /* Tell of every result before its `done` is called; NULL: of none. */
 void runs_observe(struct runs *runs, void (*seen)(void *data, const json_t *result), void *data);

@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "glovebox.h"
-#include "mcp/result_schema.h"
 #include "mcp/tools.h"
+#include "result_made.h"
 
 enum tool_flag {
     TOOL_READS = 1u << 0,    /* changes nothing */
@@ -39,6 +39,10 @@ struct tool_row {
 #define TIMEOUT_PROPERTY                                                                       \
     "\"timeout\": {\"type\": \"number\", \"exclusiveMinimum\": 0, \"description\": \"Seconds " \
     "after which it is stopped; less than the configured limit\"}"
+
+static const char sessions_note[] = " Each call stands alone unless it names a session: pass "
+                                    "\"new\" as session to begin one, and the "
+                                    "handle that the result has there to go on in it.";
 
 /* ---- arguments ---- */
 
@@ -239,7 +243,7 @@ static char *description_of(const struct mcp_face *face, const struct tool_row *
         return strdup(t->description);
     instructions = gb_instructions(face->spec.engine, NULL);
     if (!instructions || asprintf(&text, "Runs a Python program in a sandbox.%s\n\n%s",
-                                  face->has_sessions ? SESSIONS_NOTE : "", instructions) < 0)
+                                  face->has_sessions ? sessions_note : "", instructions) < 0)
         return NULL;
     return text;
 }
@@ -253,7 +257,7 @@ static json_t *descriptor_of(const struct mcp_face *face, const struct tool_row 
 
     if (tool && t->flags & TOOL_RUNS)
         (void)json_object_set_new(tool, "outputSchema",
-                                  json_loads(RESULT_SCHEMA, JSON_REJECT_DUPLICATES, NULL));
+                                  json_loads(result_schema, JSON_REJECT_DUPLICATES, NULL));
     return tool;
 }
 
