@@ -2,6 +2,7 @@
 /* For faces that live in the engine's loop. */
 #include <event2/event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct gb_engine;
@@ -18,6 +19,9 @@ struct event_base *engine_loop(const struct gb_engine *engine);
 
 /* Could this request be admitted? Runs nothing: for what depends on what the engine can do. */
 bool engine_admits(const struct gb_engine *engine, const char *request);
+
+/* How many sessions there are. */
+size_t engine_sessions(const struct gb_engine *engine);
 
 /* The configured time limit; may requests go beyond it? */
 uint64_t engine_timeout_ms(const struct gb_engine *engine, bool *ret_is_loose);

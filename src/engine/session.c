@@ -20,6 +20,7 @@
 #include "base/own.h"
 #include "base/walk.h"
 #include "engine/history.h"
+#include "engine/loop.h"
 #include "engine/result.h"
 #include "engine/session_files.h"
 
@@ -649,6 +650,15 @@ void session_answer(struct gb_job *job, const struct run_outcome *o)
     if (job->request.op == SESSION_INSPECT)
         json_object_set(value, "contents", json_object_get(job->result, "value"));
     answer(job, value);
+}
+
+size_t engine_sessions(const struct gb_engine *engine)
+{
+    size_t n = 0;
+
+    for (const struct session *s = engine->sessions; s; s = s->next)
+        n += s->is_begun;
+    return n;
 }
 
 static json_t *list(const struct gb_engine *engine)
