@@ -33,6 +33,7 @@ struct args {
     const char *expect; /* a hash */
     const char *print_config;
     const char *token_file;
+    const char *probe_names;
     int jobs; /* 0: not given */
     bool want_help;
     bool want_version;
@@ -41,6 +42,7 @@ struct args {
     bool want_explain;
     bool is_quiet;
     bool no_auth;
+    bool want_probe;
 };
 
 struct command {
@@ -53,6 +55,7 @@ struct command {
 };
 
 extern const struct command cmd_run;
+extern const struct command cmd_shell;
 extern const struct command cmd_check;
 extern const struct command cmd_batch;
 extern const struct command cmd_repl;
@@ -68,6 +71,9 @@ extern const struct command *const commands[];
 
 /* The command of that name, or NULL with a message that suggests the nearest. */
 const struct command *command_find(const char *name, struct gb_err *err);
+
+/* Run what the command line names to its end, as 'run' and 'shell' do. Returns the exit status. */
+int run_once(const struct args *args);
 
 /* Option groups that several commands have. */
 extern const struct option_group general_options; /* --help */

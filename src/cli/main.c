@@ -4,9 +4,9 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 
-const struct command *const commands[] = { &cmd_run,          &cmd_check, &cmd_batch, &cmd_repl,
-                                           &cmd_mcp,          &cmd_serve, &cmd_audit, &cmd_doctor,
-                                           &cmd_instructions, &cmd_help,  NULL };
+const struct command *const commands[] = { &cmd_run,    &cmd_shell,        &cmd_check, &cmd_batch,
+                                           &cmd_repl,   &cmd_mcp,          &cmd_serve, &cmd_audit,
+                                           &cmd_doctor, &cmd_instructions, &cmd_help,  NULL };
 
 const struct command *command_find(const char *name, struct gb_err *err)
 {

@@ -18,6 +18,7 @@
 #include "engine/loop.h"
 #include "engine/mounts.h"
 #include "engine/outdir.h"
+#include "engine/probe.h"
 #include "engine/result.h"
 #include "engine/review.h"
 #include "engine/session.h"
@@ -55,6 +56,8 @@ static void job_free(struct gb_job *job)
     gb_closep(&job->keeper);
     output_done(&job->out);
     output_done(&job->err);
+    spill_done(&job->spill);
+    free(job->plain);
     request_done(&job->request);
     json_decref(job->result);
     free(job);
@@ -203,6 +206,11 @@ int gb_tool_result(struct gb_call *call, const char *result)
 int gb_tool_error(struct gb_call *call, const char *type, const char *message)
 {
     return calls_refuse(call, type, message);
+}
+
+char *gb_probe(struct gb_engine *engine, const char *options)
+{
+    return probe_shell(engine, options);
 }
 
 char *gb_instructions(struct gb_engine *engine, const char *request)
