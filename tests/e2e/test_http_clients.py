@@ -21,7 +21,7 @@ def leaves_no_process():
     yield
 
 
-@pytest.mark.parametrize("sdk, era", [("v1", "legacy"), ("v2", "legacy"), ("v2", "modern"), ("v2", "auto")])
+@pytest.mark.parametrize("sdk, era", [("v1", "legacy"), ("v2", "legacy"), ("v2", "modern")])
 def test_sdk(sdk, era):
     with web.Server("--approve", "always") as server:
         done = node(box.ROOT / "tests/mcp/client.mjs", sdk, era, CLIENTS, f"{server.url}/mcp", server.token)
@@ -44,7 +44,7 @@ def inspect(server, era, home, *options):
                            *options], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
 
 
-@pytest.mark.parametrize("era", ["legacy", "modern", "auto"])
+@pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_inspector(server, era, tmp_path):
     listed = inspect(server, era, tmp_path, "--method", "tools/list", "--strict")
     assert listed.returncode == 0, listed.stderr
@@ -64,9 +64,8 @@ def test_a_client_without_the_token(server, tmp_path):
     assert done.returncode != 0 and "execute_code" not in done.stdout
 
 
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_inspector_load(server, era, tmp_path):
-    done = inspect(server, era, tmp_path, "--method", "tools/call", "--tool-name", "execute_code", "--tool-args-json",
+def test_inspector_load(server, tmp_path):
+    done = inspect(server, "modern", tmp_path, "--method", "tools/call", "--tool-name", "execute_code", "--tool-args-json",
                    '{"code": "1 + 1"}', "--load", "--load-requests", "300", "--load-concurrency", "10")
     report = json.loads(done.stdout)["result"]
     assert (report["ok"], report["errors"], report["toolErrors"]) == (300, 0, 0)
