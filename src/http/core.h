@@ -29,7 +29,7 @@ struct conn {
     int64_t since_us; /* it has been that */
     size_t bytes;     /* of its request so far */
     unsigned ours;    /* of guard_host: how it came */
-    bool is_excess; /* there were too many already: to be told so */
+    bool is_excess;   /* there were too many already: to be told so */
     bool is_dropped;
     bool is_discarding; /* its request is too large: what comes of it is read, and not kept */
     struct http_exchange *exchange;
