@@ -6,11 +6,12 @@ import pytest
 
 import box
 import web
-from test_mcp_clients import CLIENTS, INSPECTOR, NODE, are_installed, node  # noqa: F401
+from test_mcp_clients import CLIENTS, INSPECTOR, NODE, node
 
 
 @pytest.fixture(scope="module")
 def server():
+    assert NODE.exists(), "the clients are missing: run scripts/deps-mcp"
     with web.Server() as s:
         yield s
 
