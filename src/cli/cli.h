@@ -32,8 +32,8 @@ struct args {
     const char *completion;
     const char *expect; /* a hash */
     const char *print_config;
-    const char *token_file;
     const char *probe_names;
+    const char *token_file;
     int jobs; /* 0: not given */
     bool want_help;
     bool want_version;
@@ -41,8 +41,8 @@ struct args {
     bool want_json;
     bool want_explain;
     bool is_quiet;
-    bool no_auth;
     bool want_probe;
+    bool no_auth;
 };
 
 struct command {

@@ -310,6 +310,12 @@ uint64_t engine_timeout_ms(const struct gb_engine *engine, bool *ret_is_loose)
     return engine->config.settings.timeout_ms;
 }
 
+struct engine_session_times engine_session_times(const struct gb_engine *engine)
+{
+    return (struct engine_session_times){ .idle_ms = engine->config.session_idle_ms,
+                                          .life_ms = engine->config.session_life_ms };
+}
+
 /* ---- explain ---- */
 
 static void explain_mounts(json_t *plan, const struct mounts *mounts)

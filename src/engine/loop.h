@@ -25,3 +25,9 @@ size_t engine_sessions(const struct gb_engine *engine);
 
 /* The configured time limit; may requests go beyond it? */
 uint64_t engine_timeout_ms(const struct gb_engine *engine, bool *ret_is_loose);
+
+/* How long sessions are kept. */
+struct engine_session_times {
+    uint64_t idle_ms, life_ms;
+};
+struct engine_session_times engine_session_times(const struct gb_engine *engine);

@@ -86,8 +86,8 @@ static void put_error(struct page *p, const json_t *result)
     const char *traceback = json_string_at(error, "traceback", "");
     const char *hint = json_string_at(error, "hint", "");
 
-    if (!json_is_object(error))
-        return;
+    if (!json_is_object(error) || strcmp(json_string_at(error, "type", ""), "exit") == 0)
+        return; /* of a command: the status says it */
     if (*traceback) {
         put_line(p, "", traceback);
         return;
@@ -179,6 +179,16 @@ static void put_status(struct page *p, const json_t *result)
     put_line(p, "status: ", line);
 }
 
+/* What a command left in the background, and was ended with it. */
+static void put_survivors(struct page *p, const json_t *result)
+{
+    const json_t *survivors = json_object_get(result, "survivors");
+
+    for (size_t i = 0; i < json_array_size(survivors); i++)
+        put_line(p, "left running, and ended: ",
+                 json_string_at(json_array_get(survivors, i), "command", "?"));
+}
+
 static void put_session(struct page *p, const json_t *result)
 {
     const json_t *session = json_object_get(result, "session");
@@ -206,6 +216,7 @@ char *content_text(const json_t *result)
     put_status(&p, result);
     put_cut(&p, result, "stdout");
     put_cut(&p, result, "stderr");
+    put_survivors(&p, result);
     put_files(&p, result);
     put_session(&p, result);
     if (!p.last)
@@ -346,4 +357,77 @@ json_t *content_of_run(json_t *result, struct mcp_files *files, const char *prin
         gather_file(&g, json_array_get(entries, i));
     return json_pack("{s:o,s:o,s:b}", "content", g.content, "structuredContent", result, "isError",
                      is_error);
+}
+
+/* ---- sessions ---- */
+
+static void put_list(struct page *p, const json_t *files)
+{
+    char line[64];
+
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *f = json_array_get(files, i);
+
+        put_line(p, "", json_string_at(f, "path", "?"));
+        (void)snprintf(line, sizeof(line), " (%lld bytes)",
+                       (long long)json_integer_value(json_object_get(f, "bytes")));
+        put(p, line, strlen(line));
+    }
+}
+
+static void put_part(struct page *p, const json_t *value)
+{
+    char line[128];
+
+    if (json_is_true(json_object_get(value, "is_whole")))
+        return;
+    (void)snprintf(line, sizeof(line), "(%lld bytes from %lld on, of %lld)",
+                   (long long)json_integer_value(json_object_get(value, "length")),
+                   (long long)json_integer_value(json_object_get(value, "offset")),
+                   (long long)json_integer_value(json_object_get(value, "bytes")));
+    put_line(p, "", line);
+}
+
+/* What an operation found, in words. The caller frees it. */
+static char *op_text(const json_t *value)
+{
+    const json_t *files = json_object_get(value, "files"), *text = json_object_get(value, "text");
+    char *whole = NULL;
+    size_t len = 0;
+    struct page p = { .f = open_memstream(&whole, &len) };
+
+    if (!p.f)
+        return NULL;
+    if (json_is_array(files))
+        put_list(&p, files);
+    put(&p, json_string_value(text), json_string_length(text));
+    if (json_object_get(value, "base64"))
+        put_line(&p, "", "(not text: base64 has it)");
+    if (text || json_object_get(value, "base64"))
+        put_part(&p, value);
+    if (!p.last)
+        put_line(&p, "", json_is_array(files) ? "(no files)" : text ? "(empty)" : "done");
+    if (fclose(p.f) != 0)
+        free(take_ptr(whole));
+    return whole;
+}
+
+json_t *content_of_op(json_t *result)
+{
+    auto_json json_t *whole = result;
+    json_t *value = json_object_get(result, "value");
+    const char *name = json_string_at(json_object_get(result, "session"), "name", NULL);
+    bool is_ok = strcmp(json_string_at(result, "status", "failed"), "ok") == 0;
+    auto_free char *text = is_ok ? op_text(value) : content_text(result);
+    json_t *content = json_pack("[o]", mcp_text(text ? text : "failed"));
+    const char *path = json_string_at(value, "path", "");
+    struct gathering g = { .content = content };
+
+    if (!is_ok)
+        return json_pack("{s:o,s:b}", "content", content, "isError", 1);
+    if (name && !json_object_get(value, "name") && json_is_object(value) && !*path)
+        (void)json_object_set_new(value, "name", json_string(name));
+    (void)show_picture(&g, mime_of_path(path, false), json_object_get(value, "base64"));
+    return json_pack("{s:o,s:o}", "content", content, "structuredContent",
+                     json_is_object(value) ? json_incref(value) : json_object());
 }

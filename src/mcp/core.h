@@ -128,13 +128,13 @@ struct mcp_call {
 
 /* ---- server.c ---- */
 
-struct offer *offer_find(struct mcp_server *server, enum offer_kind kind, const char *name);
+struct offer *offer_find(struct mcp_server *s, enum offer_kind kind, const char *name);
 /* The template that a URI is an instance of. */
-struct offer *offer_match(struct mcp_server *server, const char *uri);
+struct offer *offer_match(struct mcp_server *s, const char *uri);
 /* What takes time, unless it is done; now, or once the loop has turned. */
-void server_prepare(struct mcp_server *server);
-void server_prepare_soon(struct mcp_server *server);
-json_t *server_capabilities(const struct mcp_server *server);
+void server_prepare(struct mcp_server *s);
+void server_prepare_soon(struct mcp_server *s);
+json_t *server_capabilities(const struct mcp_server *s);
 
 /* ---- peer.c ---- */
 

@@ -78,7 +78,7 @@ typedef void (*mcp_handler)(struct mcp_call *call, void *data);
 struct mcp_server *mcp_server_new(const struct mcp_server_spec *spec);
 
 /* Cancels every call, and ends. All peers must have been freed. Accepts NULL. */
-struct mcp_server *mcp_server_free(struct mcp_server *server);
+struct mcp_server *mcp_server_free(struct mcp_server *s);
 
 /*
  * Offer something. `descriptor` is the object that the list shows ("name" and "inputSchema" of a tool,
@@ -113,7 +113,7 @@ struct mcp_counts {
     size_t peers;
     size_t listening; /* subscriptions/listen */
 };
-struct mcp_counts mcp_server_counts(const struct mcp_server *server);
+struct mcp_counts mcp_server_counts(const struct mcp_server *s);
 
 /* ---- peers: for transports ---- */
 

@@ -23,7 +23,9 @@ static char *word_value(const struct mcp_call *call, const char *name, size_t le
     const char *uri = mcp_call_target(call);
     const char *start = uri ? strstr(uri, "template/") : NULL;
 
-    if (strcmp(key, "uri") == 0)
+    if (!key)
+        return NULL;
+    if (uri && strcmp(key, "uri") == 0)
         return strdup(uri);
     if (strcmp(key, "id") == 0 && start)
         return strndup(start + 9, strcspn(start + 9, "/"));
@@ -47,7 +49,7 @@ static json_t *fill_text(const struct mcp_call *call, const char *text)
         name = strspn(text + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
         auto_free char *value = word_value(call, text + 1, name);
 
-        fputs(value, f);
+        fputs(value ? value : "", f);
         text += 1 + name;
     }
     (void)fclose(f);

@@ -290,13 +290,13 @@ static void test_progress_only_grows_and_gives_way(void **state)
 static void test_legacy_questions(void **state)
 {
     struct wire *w = *state;
-    auto_json json_t *one = NULL, *two = NULL, *done = NULL;
+    auto_json json_t *one = NULL;
 
     begin_legacy(w);
     say(w,
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"ask\"}}");
     one = hear(w);
-    two = hear(w);
+    json_decref(hear(w));
     assert_int_equal(json_integer_value(json_object_get(one, "kind")), RPC_REQUEST);
     say(w, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":1,\"message\":\"no\"}}");
     assert_null(w->answers);
@@ -305,7 +305,7 @@ static void test_legacy_questions(void **state)
     say(w, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\"}}");
     assert_string_equal(json_string_at(json_object_get(w->answers, "a"), "action", ""), "accept");
     assert_true(json_is_null(json_object_get(w->answers, "b")));
-    done = hear(w);
+    json_decref(hear(w));
 }
 
 /* Ask in the modern era; returns the state, and the HTTP status that the answer had. */
@@ -378,7 +378,7 @@ static void test_only_what_is_missing_is_asked_again(void **state)
 {
     struct wire *w = *state;
     auto_free char *parked = park(w, "ask"), *next = NULL;
-    auto_json json_t *again = NULL, *done = NULL;
+    auto_json json_t *again = NULL;
     const json_t *result;
 
     resume(w, "ask", parked, "{\"b\":{\"roots\":[]}}");
@@ -389,7 +389,7 @@ static void test_only_what_is_missing_is_asked_again(void **state)
     resume(w, "ask", parked, "{\"a\":{}}");
     assert_int_equal(hear_error(w), RPC_INVALID_PARAMS);
     resume(w, "ask", next, "{\"a\":{}}");
-    done = hear(w);
+    json_decref(hear(w));
     assert_int_equal(json_object_size(w->answers), 2);
 }
 

@@ -123,28 +123,33 @@ static void feed(struct rpc_lines *l, const char *text, size_t len)
     rpc_lines_add(l, len);
 }
 
+/* What the lines are, joined by '|'. */
+static void join(struct rpc_lines *l, char ret[64])
+{
+    const char *line = NULL;
+    size_t len = 0;
+
+    while (rpc_lines_next(l, &line, &len) == RPC_LINE_ONE) {
+        size_t used = strlen(ret);
+
+        (void)snprintf(ret + used, 64 - used, "%.*s|", (int)len, line);
+    }
+}
+
 static void test_lines_in_any_pieces(void **state)
 {
     static const char text[] = "one\n\n  \t\r\ntwo\r\nthree\n\nfour";
-    static const char *const lines[] = { "one", "two", "three" };
 
     (void)state;
     for (size_t step = 1; step < sizeof(text); step++) {
         struct rpc_lines l = { 0 };
-        size_t found = 0, len;
-        const char *line;
+        char found[64] = "";
 
         for (size_t at = 0; at < sizeof(text) - 1; at += step) {
-            size_t n = sizeof(text) - 1 - at < step ? sizeof(text) - 1 - at : step;
-
-            feed(&l, text + at, n);
-            while (rpc_lines_next(&l, &line, &len) == RPC_LINE_ONE) {
-                assert_true(found < ARRAY_LEN(lines));
-                assert_int_equal(len, strlen(lines[found]));
-                assert_memory_equal(line, lines[found++], len);
-            }
+            feed(&l, text + at, sizeof(text) - 1 - at < step ? sizeof(text) - 1 - at : step);
+            join(&l, found);
         }
-        assert_int_equal(found, ARRAY_LEN(lines));
+        assert_string_equal(found, "one|two|three|");
         assert_int_equal(rpc_lines_rest(&l), 4);
         rpc_lines_done(&l);
     }
@@ -157,8 +162,8 @@ static void test_a_line_that_is_too_long_is_told_of_once(void **state)
     };
     static char piece[PIECE];
     struct rpc_lines l = { 0 };
-    const char *line;
-    size_t len, told = 0;
+    const char *line = NULL;
+    size_t len = 0, told = 0;
 
     (void)state;
     memset(piece, 'x', sizeof(piece));
