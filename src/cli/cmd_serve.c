@@ -291,19 +291,12 @@ static const struct option_spec serve_specs[] = {
 };
 static const struct option_group serve_options = { "Server", serve_specs, ARRAY_LEN(serve_specs) };
 
-static const struct option_group *const groups[] = { &serve_options,
-                                                     &served_options,
-                                                     &mount_options,
-                                                     &capture_options,
-                                                     &tool_options,
-                                                     &limit_options,
-                                                     &policy_options,
-                                                     &consent_options,
-                                                     &box_options,
-                                                     &audit_options,
-                                                     &config_options,
-                                                     &general_options,
-                                                     NULL };
+static const struct option_group *const groups[] = {
+    &serve_options, &served_options, &mount_options,        &capture_options,
+    &tool_options,  &shell_options,  &command_rule_options, &spill_options,
+    &limit_options, &policy_options, &consent_options,      &box_options,
+    &audit_options, &config_options, &general_options,      NULL
+};
 
 const struct command cmd_serve = {
     .name = "serve",

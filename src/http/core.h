@@ -29,7 +29,7 @@ struct conn {
     int64_t since_us; /* it has been that */
     size_t bytes;     /* of its request so far */
     unsigned ours;    /* of guard_host: how it came */
-    bool is_excess; /* there were too many already: to be told so */
+    bool is_excess;   /* there were too many already: to be told so */
     bool is_dropped;
     bool is_discarding; /* its request is too large: what comes of it is read, and not kept */
     struct http_exchange *exchange;
@@ -70,32 +70,32 @@ struct http_exchange {
 /* ---- conn.c ---- */
 
 /* For evhttp: the bufferevent of a connection that it has just accepted. */
-struct bufferevent *conn_accept(struct event_base *base, void *server);
+struct bufferevent *conn_accept(struct event_base *base, void *data);
 
 /* The connection that a request came on. */
-struct conn *conn_of(struct http_server *server, struct evhttp_request *req);
+struct conn *conn_of(struct http_server *s, struct evhttp_request *req);
 
 /* It serves a request from now on; notice its client's leaving. */
-void conn_serve(struct conn *conn, struct evhttp_request *req);
+void conn_serve(struct conn *c, struct evhttp_request *req);
 
 /* Close it soon. */
-void conn_drop(struct conn *conn);
+void conn_drop(struct conn *c);
 
 /* Those that evhttp did not tell of when it ended. */
-void conns_forget(struct http_server *server);
+void conns_forget(struct http_server *s);
 
 /* Close those that took too long. */
-void conn_sweep(struct http_server *server);
+void conn_sweep(struct http_server *s);
 
 /* ---- exchange.c ---- */
 
 /* For evhttp: a request has come. */
-void exchange_take(struct evhttp_request *req, void *server);
+void exchange_take(struct evhttp_request *req, void *data);
 
 /* Its connection is gone. */
 void exchange_lose(struct http_exchange *x);
 
 /* ---- listen.c ---- */
 
-void listeners_pause(struct http_server *server, bool is_paused);
-void listeners_close(struct http_server *server);
+void listeners_pause(struct http_server *s, bool is_paused);
+void listeners_close(struct http_server *s);

@@ -22,7 +22,7 @@ enum {
 static const char as_json[] = "application/json";
 
 const char *const http_refusal_names[HTTP_REFUSALS] = {
-#define X(sym, name) [HTTP_REFUSED_##sym] = name,
+#define X(sym, name) [HTTP_REFUSED_##sym] = (name),
     HTTP_REFUSAL_MAP(X)
 #undef X
 };

@@ -60,30 +60,29 @@ struct http_server *http_server_new(const struct http_spec *spec, struct gb_err 
 
 /* Closes every connection; those who wait for a reply are told as if their clients had left. Accepts
  * NULL. */
-struct http_server *http_server_free(struct http_server *server);
+struct http_server *http_server_free(struct http_server *s);
 
 /* At most eight. The path is borrowed. */
-void http_server_route(struct http_server *server, const struct http_route *route);
+void http_server_route(struct http_server *s, const struct http_route *route);
 
 /*
  * Listen at "PORT", "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH" (a path that begins with '/' or '.'
  * is one as well); port 0 is any that is free. May be called several times.
  */
-int http_server_listen(struct http_server *server, const char *where,
-                       struct gb_err *err) gb_nodiscard;
+int http_server_listen(struct http_server *s, const char *where, struct gb_err *err) gb_nodiscard;
 
 /* Is something listened at that other machines reach? */
-bool http_server_is_public(const struct http_server *server);
+bool http_server_is_public(const struct http_server *s);
 
 /* "http://127.0.0.1:8377" of the i-th address, or "unix:PATH"; NULL: there are no more. */
-const char *http_server_url(const struct http_server *server, size_t i);
+const char *http_server_url(const struct http_server *s, size_t i);
 
 /* No new connections, no new requests: what is under way goes on. */
-void http_server_drain(struct http_server *server);
-bool http_server_is_draining(const struct http_server *server);
+void http_server_drain(struct http_server *s);
+bool http_server_is_draining(const struct http_server *s);
 
 /* Exchanges that wait for their reply, or whose reply is being sent. */
-size_t http_server_busy(const struct http_server *server);
+size_t http_server_busy(const struct http_server *s);
 
 /* Why a request was refused, or a connection closed, before a route saw it. */
 #define HTTP_REFUSAL_MAP(X)       \
@@ -119,7 +118,7 @@ struct http_counts {
     uint64_t refused[HTTP_REFUSALS];
 };
 
-struct http_counts http_server_counts(const struct http_server *server);
+struct http_counts http_server_counts(const struct http_server *s);
 
 /* ---- exchanges: for routes ---- */
 

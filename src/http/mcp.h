@@ -21,12 +21,12 @@ struct http_mcp_spec {
 struct http_mcp *http_mcp_new(const struct http_mcp_spec *spec);
 
 /* After the HTTP server, before the MCP server. Accepts NULL. */
-struct http_mcp *http_mcp_free(struct http_mcp *endpoint);
+struct http_mcp *http_mcp_free(struct http_mcp *e);
 
-void http_mcp_route(struct http_mcp *endpoint, struct http_server *server, const char *path);
+void http_mcp_route(struct http_mcp *e, struct http_server *server, const char *path);
 
 /* End the streams that would stay open. */
-void http_mcp_farewell(struct http_mcp *endpoint);
+void http_mcp_farewell(struct http_mcp *e);
 
 /* Sessions of the legacy era. */
-size_t http_mcp_sessions(const struct http_mcp *endpoint);
+size_t http_mcp_sessions(const struct http_mcp *e);

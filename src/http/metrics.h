@@ -17,7 +17,7 @@ struct metrics_spec {
 };
 
 struct metrics *metrics_new(const struct metrics_spec *spec); /* NULL when memory ran out */
-struct metrics *metrics_free(struct metrics *metrics);        /* accepts NULL */
+struct metrics *metrics_free(struct metrics *m);              /* accepts NULL */
 
 /* /metrics, and /healthz which needs no token. */
-void metrics_route(struct metrics *metrics);
+void metrics_route(struct metrics *m);

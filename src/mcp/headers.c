@@ -35,7 +35,7 @@ static char *decode(const char *value)
         return strdup(value);
     n = len - (sizeof(start) - 1) - (sizeof(end) - 1);
     text = strndup(value + sizeof(start) - 1, n);
-    if (!text || !base64_is_valid(text, n) || !base64_decode(text, &n)) {
+    if (!text || !base64_is_valid(text, n) || !base64_decode(text, &n) || memchr(text, '\0', n)) {
         free(text);
         return NULL;
     }

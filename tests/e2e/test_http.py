@@ -387,3 +387,14 @@ def test_a_client_that_waits_for_the_go_ahead_gets_it(server):
         assert b"100 Continue" in web.read_until(s, b"\r\n\r\n")
         s.sendall(body)
         assert b'"value":2' in web.read_all(s)
+
+
+def test_shell(server):
+    result = server.post("/v1/shell", {"command": "echo out; echo err >&2; exit 3"}).json()
+    assert (result["status"], result["exit_code"], result["stdout"], result["stderr"]) == \
+        ("error", 3, "out\n", "err\n")
+    assert server.post("/v1/shell", {"code": "1"}).status == 400
+    assert server.post("/v1/shell", {"command": "true", "kind": "python"}).status == 400
+    found = web.events(server.post("/v1/shell", {"command": "echo a; sleep 0.1; echo b"},
+                                   {"Accept": "text/event-stream"}).body)
+    assert [n for n, _ in found][-1] == "result" and found[-1][1]["stdout"] == "a\nb\n"

@@ -419,3 +419,29 @@ def test_no_descriptors_for_more():
     done = subprocess.run([*limited, box.GLOVEBOX, "serve", "--no-auth", "--listen", "127.0.0.1:0"],
                           capture_output=True, text=True, env=box.ENV, timeout=30)
     assert done.returncode == 125 and "--max-connections" in done.stderr
+
+
+def test_many_calls_leave_nothing():
+    with web.Server("--rate", "100000") as s, ExitStack() as stack:
+        connection = s.connect()
+        stack.callback(connection.close)
+
+        def some(n):
+            for i in range(n):
+                assert s.modern("tools/list", on=connection).status == 200
+                if i % 10 == 0:
+                    assert s.execute("1 + 1", on=connection).status == 200
+                    assert s.get("/nothing", on=connection).status == 404
+                    assert s.legacy("ping", on=connection).status == 200
+                    assert s.run("2", on=connection).status == 200
+                if i % 50 == 0:
+                    s.initialize()
+                    with s.raw_execute("1"):  # and is gone
+                        pass
+
+        some(400)
+        rss, fds = memory(s), len(os.listdir(f"/proc/{s.process.pid}/fd"))
+        some(2000)
+        assert box.until(lambda: s.running() == 0)
+        assert box.until(lambda: len(os.listdir(f"/proc/{s.process.pid}/fd")) <= fds + 8)
+        assert memory(s) - rss < (16 << 20 if box.SANITIZED else 2 << 20)

@@ -1,5 +1,6 @@
-// A client made with the official SDKs: talks to a server over stdio and prints what came of it, as JSON.
-//   node client.mjs v1|v2 legacy|modern|auto DIRECTORY COMMAND ARG...
+// A client made with the official SDKs: talks to a server and prints what came of it, as JSON.
+//   node client.mjs v1|v2 legacy|modern|auto DIRECTORY COMMAND ARG...   over stdio
+//   node client.mjs v1|v2 legacy|modern|auto DIRECTORY http://... TOKEN over HTTP
 // DIRECTORY is where the SDKs are installed.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -8,23 +9,29 @@ const [sdk, era, directory, command, ...args] = process.argv.slice(2);
 const require = createRequire(directory + '/x.js');
 const load = async (name) => import(pathToFileURL(require.resolve(name)).href);
 
+function makeTransport(Stdio, Http) {
+  if (!command.startsWith('http:')) return new Stdio({ command, args, stderr: 'inherit' });
+  return new Http(new URL(command), { requestInit: { headers: { Authorization: `Bearer ${args[0]}` } } });
+}
+
 async function makeClient() {
   const capabilities = { elicitation: {} };
   const info = { name: 'test', version: '1' };
   if (sdk === 'v1') {
     const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
     const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
+    const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const { ElicitRequestSchema } = await load('@modelcontextprotocol/sdk/types.js');
     const client = new Client(info, { capabilities });
     client.setRequestHandler(ElicitRequestSchema, answer);
-    return [client, new StdioClientTransport({ command, args, stderr: 'inherit' })];
+    return [client, makeTransport(StdioClientTransport, StreamableHTTPClientTransport)];
   }
-  const { Client } = await load('@modelcontextprotocol/client');
+  const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
   const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
   const mode = era === 'modern' ? { pin: '2026-07-28' } : era;
   const client = new Client(info, { capabilities, versionNegotiation: { mode } });
   client.setRequestHandler('elicitation/create', answer);
-  return [client, new StdioClientTransport({ command, args, stderr: 'inherit' })];
+  return [client, makeTransport(StdioClientTransport, StreamableHTTPClientTransport)];
 }
 
 const asked = [];
