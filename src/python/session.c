@@ -95,6 +95,16 @@ static void forget_orders(int chan)
         ;
 }
 
+/* No two processes that go on from here draw the same random numbers. */
+static pid_t make_copy(const struct copy_keeps *keeps)
+{
+    pid_t pid = copy_make(keeps);
+
+    if (pid == 0)
+        guest_reseed();
+    return pid;
+}
+
 static void copy_self(const struct session *s)
 {
     struct timespec pause = { .tv_nsec = TRY_MS * 1000000L };
@@ -102,7 +112,7 @@ static void copy_self(const struct session *s)
     int tries = 0;
 
     do {
-        pid = copy_make(&s->keeps);
+        pid = make_copy(&s->keeps);
         if (pid == 0)
             forget_orders(s->keeps.chan);
         if (pid < 0)
@@ -235,7 +245,7 @@ static void do_fork(struct session *s, const struct guest_order *order)
     pid_t pid;
 
     memcpy(keeps.more, order->fork, sizeof(keeps.more));
-    pid = copy_make(&keeps);
+    pid = make_copy(&keeps);
     if (pid == 0) {
         take_channels(s, keeps.more);
         settle_down(s);
