@@ -7,8 +7,8 @@
  * and one of them is woken to go on.
  *
  * All numbers come from the guest in the end and may be lies. We take only children of ours: such a
- * number is nobody else's until we have waited for it, so that no more is at stake than which
- * process of this very session survives.
+ * number is nobody else's until we have waited for it; and, where forks share the box, only of the
+ * seat's own process session. So no more is at stake than which process of this very session survives.
  *
  * Killing all but a few, while they fork: first everything is stopped with one kill(-1), which
  * nothing can fork away from under; what somebody sets going again meanwhile, the next round gets.
@@ -73,6 +73,33 @@ static bool is_child(pid_t pid)
            info.si_pid == 0;
 }
 
+/* Whose the process is, by its session number: each seat's main process leads one. What left it
+ * and lost its parent as well belongs to nobody. */
+static pid_t session_of(const struct init *in, pid_t pid)
+{
+    char path[WATCH_PATH], text[1024];
+    const char *at;
+    pid_t sid = 0;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    if (fd_slurp_at(in->proc, path, text, sizeof(text) - 1) <= 0)
+        return 0;
+    at = strrchr(text, ')');
+    for (int field = 3; at && field <= 6; field++) /* as proc(5) numbers them */
+        at = strchr(at + 1, ' ');
+    if (at)
+        sid = (pid_t)strtol(at, NULL, 10);
+    return sid;
+}
+
+/* May this seat call it its copy? A fork must not name what another seat of the box has started, or
+ * is about to keep. */
+static bool is_of(const struct init *in, const struct seat *s, pid_t pid)
+{
+    return is_child(pid) &&
+           (in->n_seats == 1 || (s->guest > 0 && session_of(in, pid) == s->guest));
+}
+
 static void tell_dropped(const struct seat *s, pid_t pid)
 {
     struct box_event event = { .kind = BOX_DROPPED, .pid = pid };
@@ -97,7 +124,7 @@ void seat_note_death(struct init *in, pid_t pid)
 
 static void keep(struct init *in, struct seat *s, pid_t pid)
 {
-    if (s->n_copies == BOX_COPIES_MAX || is_known(in, pid) || !is_child(pid)) {
+    if (s->n_copies == BOX_COPIES_MAX || is_known(in, pid) || !is_of(in, s, pid)) {
         tell_dropped(s, pid);
         return;
     }
@@ -192,25 +219,6 @@ struct seat *seat_blamed(struct init *in)
 }
 
 /* ---- killing all but the copies ---- */
-
-/* Whose the process is, by its session number: each seat's main process leads one. What left it
- * and lost its parent as well belongs to nobody. */
-static pid_t session_of(const struct init *in, pid_t pid)
-{
-    char path[WATCH_PATH], text[1024];
-    const char *at;
-    pid_t sid = 0;
-
-    (void)snprintf(path, sizeof(path), "%d/stat", pid);
-    if (fd_slurp_at(in->proc, path, text, sizeof(text) - 1) <= 0)
-        return 0;
-    at = strrchr(text, ')');
-    for (int field = 3; at && field <= 6; field++) /* as proc(5) numbers them */
-        at = strchr(at + 1, ' ');
-    if (at)
-        sid = (pid_t)strtol(at, NULL, 10);
-    return sid;
-}
 
 /* What is to go when this seat's main process does: in a box of its own, everything. */
 static size_t victims(const struct init *in, const struct seat *s, pid_t *ret, size_t max)
@@ -345,7 +353,7 @@ static void add_seat(struct init *in, const struct seat *from, pid_t pid, int ct
 {
     struct seat *s = &in->seats[in->n_seats];
 
-    if (ctl < 0 || in->n_seats == BOX_SEATS_MAX || is_known(in, pid) || !is_child(pid)) {
+    if (ctl < 0 || in->n_seats == BOX_SEATS_MAX || is_known(in, pid) || !is_of(in, from, pid)) {
         gb_closep(&ctl); /* the engine sees its end closed */
         return;
     }

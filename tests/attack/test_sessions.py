@@ -398,3 +398,22 @@ def test_a_link_where_forks_live(hosts, user, level, place):
         assert list(Path(outside).rglob("*")) == []
     assert made.cell("s", "1")["value"] == 1
     made.close()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("user", user_names())
+def test_a_fork_passes_off_what_its_origin_started_as_its_copy(batch):
+    """What is taken for a copy is woken with a signal, or killed when it is not needed any more."""
+    batch.cell("origin", OTHERS)
+    batch.process.stdin.write(b'{"kind": "session", "session": "origin", "op": "fork", "into": "fork"}\n')
+    batch.process.stdin.flush()
+    assert batch.result()["status"] == "ok"
+    daemon = batch.cell(
+        "origin",
+        "r, w = os.pipe()\nif os.fork() == 0:\n    if os.fork():\n        os._exit(0)\n"
+        "    os.write(w, str(os.getpid()).encode())\n    time.sleep(100)\nos.wait()\nint(os.read(r, 20))",
+    )["value"]
+    batch.cell("fork", f"os.register_at_fork(before=lambda: shout(frame({SESSION}, copy={daemon})))")
+    for code in ("1", "os._exit(1)", "1", "os._exit(1)"):
+        batch.cell("fork", code)
+    assert batch.cell("origin", f"os.kill({daemon}, 0) or x")["value"] == "before"
