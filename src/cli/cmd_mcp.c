@@ -226,6 +226,9 @@ static int mcp_main(const struct args *args)
     if (settings_load(args, &config, &err) < 0 || complete_config(config, &spec, &err) < 0)
         return cli_refuse(args->command, &err);
     s.config = config;
+    if (isatty(STDIN_FILENO))
+        message("waiting for an agent's messages on standard input; 'glovebox mcp --print-config "
+                "claude' prints how an agent starts this, Ctrl-D ends it");
     status = run_server(&s, &spec, &err);
     if (status < 0) {
         message_err(&err);
@@ -248,18 +251,21 @@ static const struct option_spec mcp_specs[] = {
 };
 static const struct option_group mcp_options = { "Server", mcp_specs, ARRAY_LEN(mcp_specs) };
 
-static const struct option_group *const groups[] = {
-    &mcp_options,   &mount_options,  &capture_options, &tool_options,
-    &limit_options, &policy_options, &consent_options, &box_options,
-    &audit_options, &config_options, &general_options, NULL
-};
+static const struct option_group *const groups[] = { &mcp_options,     &mount_options,
+                                                     &capture_options, &tool_options,
+                                                     &shell_options,   &command_rule_options,
+                                                     &limit_options,   &policy_options,
+                                                     &consent_options, &box_options,
+                                                     &audit_options,   &config_options,
+                                                     &general_options, NULL };
 
 const struct command cmd_mcp = {
     .name = "mcp",
     .operands = "[OPTIONS]",
     .summary = "serve agents over MCP, on standard input and output",
     .description =
-        "An MCP server for an agent to start: its tools run Python in boxes. Speaks the protocol's "
+        "An MCP server for an agent to start: its tools run Python and shell commands in boxes. "
+        "Speaks the protocol's "
         "revision 2026-07-28 and those with a handshake, up to 2025-11-25. Messages go to standard "
         "error. Ends, with everything that runs, when standard input does.\n"
         "'glovebox mcp --print-config claude' prints what to paste into the agent's "
