@@ -209,6 +209,9 @@ static int mcp_main(const struct args *args)
     if (settings_load(args, &config, &err) < 0 || served_settings(args, config, &spec, &err) < 0)
         return cli_refuse(args->command, &err);
     s.config = config;
+    if (isatty(STDIN_FILENO))
+        message("waiting for an agent's messages on standard input; 'glovebox mcp --print-config "
+                "claude' prints how an agent starts this, Ctrl-D ends it");
     status = run_server(&s, &spec, &err);
     if (status < 0) {
         message_err(&err);
@@ -237,7 +240,8 @@ const struct command cmd_mcp = {
     .operands = "[OPTIONS]",
     .summary = "serve agents over MCP, on standard input and output",
     .description =
-        "An MCP server for an agent to start: its tools run Python in boxes. Speaks the protocol's "
+        "An MCP server for an agent to start: its tools run Python and shell commands in boxes. "
+        "Speaks the protocol's "
         "revision 2026-07-28 and those with a handshake, up to 2025-11-25. Messages go to standard "
         "error. Ends, with everything that runs, when standard input does.\n"
         "'glovebox mcp --print-config claude' prints what to paste into the agent's "

@@ -46,6 +46,7 @@ struct repl {
     bool is_terminal;
     bool is_over;
     int status; /* of the last cell */
+    int lost;   /* the exit status for output that could not be written, or 0 */
     /* of the request under way */
     struct gb_job *job;
     char *result;
@@ -70,13 +71,24 @@ static void on_interrupt(int sig)
 
 /* ---- one request ---- */
 
+/* With nobody to read what it prints, no cell is run any more. */
+static void put(struct repl *r, int fd, const char *bytes, size_t len)
+{
+    int e = write_all(fd, bytes, len);
+
+    if (e < 0 && fd == STDOUT_FILENO && r->lost == 0) {
+        r->lost = write_failed(e);
+        r->is_over = true;
+    }
+}
+
 static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
                       size_t len)
 {
     struct repl *r = data;
 
     (void)job;
-    (void)!write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, len);
+    put(r, stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, len);
     if (stream == GB_STDERR && len > 0)
         r->report.is_line_open = bytes[len - 1] != '\n';
 }
@@ -235,6 +247,18 @@ static void say_fork(struct repl *r, const char *word)
         message("the session '%s' is a fork of this one; :use %s goes there", word, word);
 }
 
+static bool is_session(struct repl *r, const char *name)
+{
+    json_auto_t *request = json_pack("{s:s, s:s}", "kind", "session", "op", "list");
+    json_auto_t *result = request ? serve(r, request) : NULL;
+    const json_t *all = json_object_get(result, "value");
+
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (strcmp(text_of(json_array_get(all, i), "name"), name) == 0)
+            return true;
+    return false;
+}
+
 static void say_use(struct repl *r, const char *word)
 {
     if (!*word || strlen(word) >= sizeof(r->name)) {
@@ -242,6 +266,8 @@ static void say_use(struct repl *r, const char *word)
         return;
     }
     (void)snprintf(r->name, sizeof(r->name), "%s", word);
+    if (!is_session(r, word))
+        message("there is no session '%s' yet: the next cell begins it", word);
 }
 
 static void say_reset(struct repl *r, const char *word)
@@ -351,6 +377,17 @@ static void obey(struct repl *r, const char *line)
 
 /* ---- lines ---- */
 
+/* What one types to leave Python. In a cell it would end the cell, and nothing else. */
+static bool is_farewell(const char *line)
+{
+    static const char *const leaving[] = { "exit", "exit()", "quit", "quit()" };
+
+    for (size_t i = 0; i < ARRAY_LEN(leaving); i++)
+        if (strcmp(line, leaving[i]) == 0)
+            return true;
+    return false;
+}
+
 static void flush_cell(struct repl *r)
 {
     if (r->cells.text.len > 0) {
@@ -370,6 +407,10 @@ static void take_line(struct repl *r, const char *line)
     if (r->cells.text.len == 0 && line[0] == ':') {
         r->ops->remember(r->edit, line);
         obey(r, line + 1);
+        return;
+    }
+    if (r->is_terminal && r->cells.text.len == 0 && is_farewell(line)) {
+        r->is_over = true;
         return;
     }
     while (state == CELLS_BEFORE) {
@@ -446,6 +487,8 @@ static int repl_run(struct repl *r)
         message("Python in a box that stays; :help for help, Ctrl-D to end");
     loop(r);
     r->ops->close(r->edit);
+    if (r->lost)
+        return r->lost;
     return r->is_terminal ? CLI_OK : r->status;
 }
 
@@ -503,7 +546,7 @@ const struct command cmd_repl = {
         "last cell.\n"
         "Ctrl-C raises KeyboardInterrupt in the cell; once more kills it, and the session goes "
         "back to where it was before. Ctrl-D ends. Lines that begin with a colon are about the "
-        "session: :rewind, :fork, :use, :reset, :inspect, :help.",
+        "session: :rewind, :fork, :use, :reset, :inspect, :help, :quit.",
     .groups = groups,
     .run = repl_main,
 };

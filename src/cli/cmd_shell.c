@@ -76,10 +76,10 @@ static int shell_main(const struct args *args)
                    args->operands.words[0]);
         return cli_refuse(args->command, &err);
     }
-    if (args->want_probe)
+    if (args->want_probe || (args->probe_names && !args->code))
         return probe(args);
     if (!args->code && !args->want_explain) {
-        gb_err_set(&err, GB_E_INVALID, 0, "no command: give --command COMMAND");
+        gb_err_set(&err, GB_E_INVALID, 0, "no command: give -c COMMAND, or --probe");
         return cli_refuse(args->command, &err);
     }
     return run_once(args);

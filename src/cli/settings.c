@@ -403,8 +403,31 @@ static char *file_of(const struct args *args, const char *key)
     return access("glovebox.json", F_OK) == 0 ? strdup("./glovebox.json") : user_path();
 }
 
+/* Did an option say it, as far as one can tell? What a file says of mounts and tools adds up with
+ * what the options say, and the complaint does not tell them apart. */
+static bool is_option(const struct args *args, const json_t *config, const char *key)
+{
+    if (strcmp(key, "tools") == 0)
+        return args->tools_path || json_array_size(args->tools) > 0;
+    if (strcmp(key, "mounts") == 0)
+        return json_object_get(args->config, "mount") && !json_object_get(config, "mounts");
+    return json_object_get(args->config, key) != NULL;
+}
+
+/* How an option is called that sets the key. */
+static const char *option_of(const struct args *args, char *key)
+{
+    if (strcmp(key, "mounts") == 0)
+        return "mount";
+    if (strcmp(key, "tools") == 0)
+        return args->tools_path ? "tools" : "tool";
+    for (char *at = strchr(key, '_'); at; at = strchr(at, '_'))
+        *at = '-';
+    return key;
+}
+
 /* The engine's complaints about its configuration begin with the key: say where that was set. */
-static void name_source(const struct args *args, json_t *error)
+static void name_source(const struct args *args, const json_t *config, json_t *error)
 {
     const char *text = json_string_at(error, "message", "");
     size_t len = strcspn(text, ":");
@@ -413,14 +436,13 @@ static void name_source(const struct args *args, json_t *error)
     if (!key || !text[len] || strspn(key, "abcdefghijklmnopqrstuvwxyz_") != len ||
         strcmp(json_string_at(error, "type", ""), gb_code_name(GB_E_INVALID)) != 0)
         return;
-    if (json_object_get(args->config, key)) {
-        for (char *at = strchr(key, '_'); at; at = strchr(at, '_'))
-            *at = '-';
-        (void)json_object_set_new(error, "message", json_sprintf("--%s%s", key, text + len));
+    if (is_option(args, config, key)) {
+        (void)json_object_set_new(error, "message",
+                                  json_sprintf("--%s%s", option_of(args, key), text + len));
         return;
     }
     file = file_of(args, key);
-    if (file)
+    if (file && access(file, F_OK) == 0)
         (void)json_object_set_new(error, "message", json_sprintf("%s: %s", file, text));
 }
 
@@ -439,7 +461,7 @@ static int open_plain_on(struct event_base *base, const struct args *args, const
     }
     if (error)
         *ret_error = json_loads(error, JSON_ALLOW_NUL, NULL);
-    name_source(args, *ret_error);
+    name_source(args, config, *ret_error);
     return -1;
 }
 
