@@ -6,6 +6,7 @@
  *   burst N      calls one after another: microseconds of each
  *   flow MS JOBS runs a second, in MS milliseconds, with JOBS of them in flight
  *   tools N      tool calls one after another, from inside one run: microseconds of each
+ *   shell N      commands of one persistent shell, one after another: microseconds of each
  *   settle       boxes that wait, once the pool is full and what was over is gone
  */
 #include <glovebox.h>
@@ -63,15 +64,20 @@ static void pause_us(long us)
     (void)nanosleep(&t, NULL);
 }
 
-static int64_t call_us(struct gb_engine *engine)
+static int64_t request_us(struct gb_engine *engine, const char *request)
 {
     int64_t began = now_us(), took;
-    char *result = gb_run(engine, REQUEST);
+    char *result = gb_run(engine, request);
 
     took = now_us() - began;
     need_ok(result);
     free(result);
     return took;
+}
+
+static int64_t call_us(struct gb_engine *engine)
+{
+    return request_us(engine, REQUEST);
 }
 
 /* ---- orders ---- */
@@ -95,6 +101,21 @@ static void burst(struct gb_engine *engine, long count, long jobs)
     for (long i = 0; i < count; i++)
         printf("%s%lld", i ? ", " : "", (long long)call_us(engine));
     printf("]\n");
+}
+
+/* The shell is there before the first of them, and gone after the last. */
+static void shell(struct gb_engine *engine, long count, long jobs)
+{
+    static const char command[] = "{\"kind\": \"shell\", \"session\": \"s\", \"command\": \":\"}";
+    static const char close[] = "{\"kind\": \"session\", \"session\": \"s\", \"op\": \"close\"}";
+
+    (void)jobs;
+    (void)request_us(engine, command);
+    printf("[");
+    for (long i = 0; i < count; i++)
+        printf("%s%lld", i ? ", " : "", (long long)request_us(engine, command));
+    printf("]\n");
+    (void)request_us(engine, close);
 }
 
 struct flow {
@@ -205,7 +226,7 @@ static const struct {
     void (*obey)(struct gb_engine *engine, long count, long jobs);
 } orders[] = {
     { "warm", warm },   { "burst", burst },   { "flow", flow },
-    { "tools", tools }, { "settle", settle },
+    { "tools", tools }, { "settle", settle }, { "shell", shell },
 };
 
 static void obey(struct gb_engine *engine, char *line)

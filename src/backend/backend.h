@@ -35,6 +35,7 @@ enum place_act {
 enum place_state {
     PLACE_INTACT,
     PLACE_ROLLED, /* what the run did there is undone */
+    PLACE_NEW,    /* a shell: what it held is lost, and another goes on in its place */
     PLACE_LOST,   /* there is nothing left of it */
 };
 
@@ -80,6 +81,7 @@ enum run_end {
 struct run_outcome {
     enum run_end end;
     json_t *answer;     /* borrowed, an object; hostile. NULL: it was no answer */
+    const json_t *said; /* the same where the run was ended and has still answered; or NULL */
     const char *forged; /* what was wrong then, or NULL */
     bool is_verdict;    /* the answer is the check's own, and none of the program ran */
     bool is_checked;    /* `checked` was called */

@@ -476,6 +476,7 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
         o.status = box->status;
     } else if (was_killed) { /* whatever it said, it had not ended */
         o.end = RUN_KILLED;
+        o.said = box->seat ? box->answer : NULL;
     } else if (box->reported && box->end == END_LIMIT) {
         o.end = RUN_LIMIT;
         o.sample = box->sample;

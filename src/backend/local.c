@@ -140,7 +140,7 @@ static void on_refused(struct local *l, const struct box_shape *shape, const str
 /* A run in a place has ended; unless the place has too, it can have another at once. */
 static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o)
 {
-    auto_json json_t *answer = json_incref(o->answer);
+    auto_json json_t *answer = json_incref(o->answer), *said = json_incref(json_shared(o->said));
     auto_free char *note = strdup(seat_note(box));
     struct host_box *fork = NULL;
 

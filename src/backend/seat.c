@@ -27,6 +27,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/shellseat.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
@@ -79,6 +80,7 @@ struct box_seat {
     struct host_box *fork;   /* the one that is to be made, or was */
     int fork_ctl;            /* which init is to have */
     struct host_box *origin; /* whom it is forked from, while that waits for it */
+    struct seat_shell shell;
     struct event *on_patience, *on_finish;
 };
 
@@ -166,6 +168,19 @@ static void wake(struct host_box *box)
     patience(box, 0, WAKE_US);
 }
 
+static void roll(struct host_box *box);
+
+/* A command of a shell: the shell is spared for as long as that goes. */
+static void stop_shell(struct host_box *box)
+{
+    long us = seat_shell_stop(&box->seat->shell, box->ctl);
+
+    if (us > 0)
+        patience(box, 0, us);
+    else
+        roll(box);
+}
+
 static void on_patience(evutil_socket_t fd, short what, void *data)
 {
     struct host_box *box = data;
@@ -173,7 +188,9 @@ static void on_patience(evutil_socket_t fd, short what, void *data)
 
     (void)fd;
     (void)what;
-    if (s->phase == WAKING && ++s->wakes < WAKES_MAX)
+    if (s->shell.is_one && s->phase == RUNNING)
+        stop_shell(box);
+    else if (s->phase == WAKING && ++s->wakes < WAKES_MAX)
         wake(box);
     else
         lose(box, "its process did not come back in time");
@@ -367,7 +384,7 @@ static void begin_work(struct host_box *box)
     }
     box->watch = s->work.watch;
     box->timeout_ms = s->work.timeout_ms;
-    if (!is_safe(s)) { /* it has none, or somebody has killed it: another first */
+    if (!s->shell.is_one && !is_safe(s)) { /* it has none, or somebody has killed it: another first */
         s->phase = COPYING;
         patience(box, COPY_S, 0);
         if (send_op(box, "copy", &err) < 0)
@@ -383,6 +400,7 @@ static void begin_work(struct host_box *box)
     box->display_things = 0;
     box->display_bytes = 0;
     box->is_display_full = false;
+    seat_shell_starts(&s->shell);
     s->phase = RUNNING;
     s->act = s->work.act;
     s->has_copied = false;
@@ -409,8 +427,14 @@ int seat_take(struct host_box *box, const struct box_work *work, struct gb_err *
 {
     struct box_seat *s = box->seat;
 
+    s->shell.is_one = s->shell.is_one || seat_shell_is(work->program);
+    s->shell.is_new = false;
     if (box->state != BOX_RUNNING) { /* the first: it has yet to begin */
-        if (fcntl(box->chan, F_SETFL, O_NONBLOCK) < 0 || send_op(box, "begin", err) < 0)
+        auto_json json_t *begin =
+            s->shell.is_one ? seat_shell_begin(work->program)
+                            : json_pack("{s:{s:s}}", "session", "op", "begin");
+        if (fcntl(box->chan, F_SETFL, O_NONBLOCK) < 0 ||
+            send_frame(box, begin, -1, -1, err) < 0)
             return -1;
         box->state = BOX_RUNNING;
         patience(box, BEGIN_S, 0);
@@ -434,7 +458,10 @@ void seat_stop(struct host_box *box)
 {
     struct box_seat *s = box->seat;
 
-    if (s->phase == RUNNING || s->phase == ENDING || (box->forged && s->phase != ROLLING)) {
+    if (s->shell.is_one && s->phase == RUNNING && !box->forged) {
+        s->shell.is_killed = true;
+        stop_shell(box);
+    } else if (s->phase == RUNNING || (s->phase == ENDING && !s->shell.is_one) || (box->forged && s->phase != ROLLING)) {
         roll(box);
     } else if (s->has_work) { /* it has not begun, and never will */
         work_done(s);
@@ -444,7 +471,9 @@ void seat_stop(struct host_box *box)
 
 void seat_interrupt(struct host_box *box)
 {
-    if (box->seat->phase == RUNNING)
+    if (box->seat->phase == RUNNING && box->seat->shell.is_one)
+        stop_shell(box);
+    else if (box->seat->phase == RUNNING)
         (void)tell_init(box, BOX_INTERRUPT, 0);
 }
 
@@ -462,6 +491,16 @@ void seat_reset(struct host_box *box)
 
 /* ---- what it says ---- */
 
+static void on_rested(struct host_box *box, const struct box_event *event);
+
+/* A command of a shell that was over before anybody watched it has used less than the kernel counts
+ * in: nothing is to be asked for. What it left behind is watched since the first command. */
+static bool is_short(const struct host_box *box)
+{
+    return box->seat->shell.is_one && box->seat->shell.has_rested &&
+           evtimer_pending(box->on_watch, NULL);
+}
+
 const char *seat_done(struct host_box *box, const struct frame *head, json_t *answer)
 {
     struct box_seat *s = box->seat;
@@ -469,13 +508,22 @@ const char *seat_done(struct host_box *box, const struct frame *head, json_t *an
     if ((s->phase != RUNNING && s->phase != ROLLING) || box->answer || head->token != box->token)
         return "an answer to what it was not asked";
     box->answer = json_incref(answer);
+    seat_shell_note(&s->shell, answer);
+    s->is_failed = s->shell.is_one && seat_shell_failed(answer, &s->err);
     if (s->phase == ROLLING)
         return NULL; /* it had ended when it was ended */
     s->phase = ENDING;
     listen_only(box);
     s->cell += s->act == PLACE_CELL;
+    if (is_short(box)) {
+        struct box_event none = { .kind = BOX_RESTED, .usage.max_rss_kb = box->usage.max_rss_kb };
+        (void)evtimer_del(box->on_watch);
+        on_rested(box, &none);
+        return NULL;
+    }
     (void)evtimer_del(box->on_watch);
-    (void)tell_init(box, BOX_REST, 0);
+    s->shell.has_rested = true;
+    (void)tell_init(box, BOX_REST, s->shell.pid);
     patience(box, ROLL_S, 0);
     return NULL;
 }
@@ -516,6 +564,13 @@ const char *seat_copied(struct host_box *box, const json_t *said)
         fail_work(box, &err);
         return NULL;
     }
+    seat_shell_note(&s->shell, said);
+    if (s->shell.is_one && seat_shell_failed(said, &err)) {
+        s->phase = RESTING;
+        fail_work(box, &err);
+        host_box_kill(box);
+        return NULL;
+    }
     if (s->phase == BEGINNING && box->is_fork && pid > 0) {
         s->phase = OPENING;
         (void)tell_init(box, BOX_OPEN, 0);
@@ -539,14 +594,14 @@ static void on_rested(struct host_box *box, const struct box_event *event)
     (void)event_del(box->on_out);
     (void)event_del(box->on_err);
     box->reported = true;
-    box->end = END_EXITED;
+    box->end = s->shell.is_killed ? END_TOLD : END_EXITED;
     box->status = (int)(json_integer_value(code) & 0xff) << 8;
     box->usage = event->usage;
     if (s->act == PLACE_FORK &&
         fork_born(box, (pid_t)json_integer_value(json_object_get(box->answer, "value")))) {
         s->phase = FORKING;
         patience(box, BEGIN_S, 0);
-    } else if (s->act == PLACE_CELL && !s->has_copied) {
+    } else if (s->act == PLACE_CELL && !s->has_copied && !s->shell.is_one) {
         s->phase = COPYING;
         patience(box, COPY_S, 0);
         finish_soon(box);
@@ -683,7 +738,9 @@ struct place_about seat_about(const struct host_box *box)
 
 enum place_state seat_state(const struct host_box *box)
 {
-    return box->state == BOX_RUNNING ? box->seat->state : PLACE_LOST;
+    if (box->state != BOX_RUNNING)
+        return PLACE_LOST;
+    return box->seat->shell.is_new ? PLACE_NEW : box->seat->state;
 }
 
 const char *seat_note(const struct host_box *box)

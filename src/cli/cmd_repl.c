@@ -6,26 +6,21 @@
  * session keeps what the cell did; the second kills the cell, and the session goes back to where it
  * was before it. At the prompt, Ctrl-C forgets what was typed, and Ctrl-D ends.
  */
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/own.h"
-#include "cli/ask.h"
 #include "cli/cells.h"
 #include "cli/cli.h"
+#include "cli/converse.h"
 #include "cli/edit.h"
 #include "cli/io.h"
 #include "cli/report.h"
 #include "cli/settings.h"
-#include "cli/shown.h"
 #include "cli/tools.h"
 #include "cli/visible.h"
 #include "glovebox.h"
@@ -35,132 +30,17 @@ enum {
 };
 
 struct repl {
-    struct gb_engine *engine;
+    struct converse talk;
     const struct edit_ops *ops;
     struct edit *edit;
     struct cells cells;
-    struct asker asker;
-    struct report report;
-    struct shown shown;
     char name[32]; /* of the session that cells go to */
     bool is_terminal;
     bool is_over;
     int status; /* of the last cell */
-    int lost;   /* the exit status for output that could not be written, or 0 */
-    /* of the request under way */
-    struct gb_job *job;
-    char *result;
-    bool is_done;
 };
 
-/* A handler has no other way to reach the program. */
-static volatile int interrupts;
-static struct gb_engine *volatile woken;
-
-static void on_interrupt(int sig)
-{
-    int saved = errno;
-    struct gb_engine *engine = woken;
-
-    (void)sig;
-    interrupts = interrupts + 1;
-    if (engine)
-        gb_wake(engine);
-    errno = saved;
-}
-
-/* ---- one request ---- */
-
-/* With nobody to read what it prints, no cell is run any more. */
-static void put(struct repl *r, int fd, const char *bytes, size_t len)
-{
-    int e = write_all(fd, bytes, len);
-
-    if (e < 0 && fd == STDOUT_FILENO && r->lost == 0) {
-        r->lost = write_failed(e);
-        r->is_over = true;
-    }
-}
-
-static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
-                      size_t len)
-{
-    struct repl *r = data;
-
-    (void)job;
-    put(r, stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, len);
-    if (stream == GB_STDERR && len > 0)
-        r->report.is_line_open = bytes[len - 1] != '\n';
-}
-
-/* Text goes where the cell's output goes; of a picture only where it went is said. */
-static void on_display(void *data, struct gb_job *job, const char *forms)
-{
-    struct repl *r = data;
-    struct shown_as as = shown_take(&r->shown, forms);
-
-    if (as.text)
-        on_output(data, job, GB_STDOUT, as.text, as.len);
-    if (as.file) {
-        if (r->report.is_line_open)
-            (void)!write_all(STDERR_FILENO, "\n", 1);
-        r->report.is_line_open = false;
-        message("%s written to %s", as.what, as.file);
-    }
-    free(as.text);
-    free(as.file);
-}
-
-static void on_done(void *data, struct gb_job *job, const char *result)
-{
-    struct repl *r = data;
-
-    ask_forget(&r->asker, job);
-    r->result = strdup(result);
-    r->is_done = true;
-}
-
-static void on_approve(void *data, struct gb_job *job, const char *question)
-{
-    struct repl *r = data;
-
-    ask_add(&r->asker, job, question, 0);
-}
-
-/* The result, which the caller drops; NULL when memory ran out. */
-static json_t *serve(struct repl *r, const json_t *request)
-{
-    struct gb_callbacks callbacks = { .size = sizeof(callbacks),
-                                      .data = r,
-                                      .output = on_output,
-                                      .done = on_done,
-                                      .approve = on_approve,
-                                      .display = on_display };
-    auto_free char *text = json_dumps(request, JSON_COMPACT);
-    int heeded = 0;
-    json_t *result;
-
-    interrupts = 0;
-    r->is_done = false;
-    r->report.is_line_open = false;
-    r->job = text ? gb_start(r->engine, text, &callbacks) : NULL;
-    while (r->job && !r->is_done) {
-        ask_look(&r->asker);
-        for (; heeded < interrupts && heeded < 2; heeded++) {
-            if (heeded == 0)
-                gb_interrupt(r->job);
-            else
-                gb_cancel(r->job);
-        }
-        (void)gb_step(r->engine, ask_step_ms(&r->asker));
-    }
-    interrupts = 0;
-    result = r->result ? json_loads(r->result, JSON_ALLOW_NUL, NULL) : NULL;
-    free(take_ptr(r->result));
-    if (!result)
-        message("out of memory");
-    return result;
-}
+/* ---- one cell ---- */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -169,25 +49,11 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* What happened to the session, unless it is as one would think. */
-static void tell_state(const json_t *result)
-{
-    const json_t *session = json_object_get(result, "session");
-    const json_t *findings = json_object_get(result, "findings");
-
-    for (size_t i = 0; i < json_array_size(findings); i++)
-        if (strcmp(text_of(json_array_get(findings, i), "rule"), "session") == 0)
-            message("%s", text_of(json_array_get(findings, i), "message"));
-    if (strcmp(text_of(session, "state"), "rolled_back") == 0)
-        message("the cell was killed; the session is as it was before it (cell %d)",
-                (int)json_integer_value(json_object_get(session, "cell")));
-}
-
 static void run_cell(struct repl *r)
 {
     json_auto_t *request = json_pack("{s:s, s:s%, s:b}", "session", r->name, "code",
                                      r->cells.text.data, r->cells.text.len, "echo", 1);
-    json_auto_t *result = request ? serve(r, request) : NULL;
+    json_auto_t *result = request ? converse_serve(&r->talk, request) : NULL;
     auto_free char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
 
     if (!request)
@@ -195,10 +61,10 @@ static void run_cell(struct repl *r)
     r->status = request && result ? report_exit_code(result) : CLI_FAILED;
     if (!result)
         return;
-    r->report.request = text;
-    report_result(result, &r->report);
-    r->report.request = NULL;
-    tell_state(result);
+    r->talk.report.request = text;
+    report_result(result, &r->talk.report);
+    r->talk.report.request = NULL;
+    converse_tell_state(result);
 }
 
 /* ---- words for the session ---- */
@@ -211,9 +77,9 @@ static json_t *ask_session(struct repl *r, const char *op, const char *key, json
 
     if (value)
         (void)json_object_set_new(request, key, value);
-    result = serve(r, request);
+    result = converse_serve(&r->talk, request);
     if (result && strcmp(text_of(result, "status"), "ok") != 0) {
-        report_result(result, &r->report);
+        report_result(result, &r->talk.report);
         json_decref(result);
         return NULL;
     }
@@ -250,7 +116,7 @@ static void say_fork(struct repl *r, const char *word)
 static bool is_session(struct repl *r, const char *name)
 {
     json_auto_t *request = json_pack("{s:s, s:s}", "kind", "session", "op", "list");
-    json_auto_t *result = request ? serve(r, request) : NULL;
+    json_auto_t *result = request ? converse_serve(&r->talk, request) : NULL;
     const json_t *all = json_object_get(result, "value");
 
     for (size_t i = 0; i < json_array_size(all); i++)
@@ -428,8 +294,8 @@ static void loop(struct repl *r)
 {
     const char *line = "";
 
-    while (!r->is_over) {
-        interrupts = 0;
+    while (!r->is_over && !r->talk.lost) { /* with nobody to read it, no cell is run */
+        converse_interrupts = 0;
         switch (r->ops->line(r->edit, r->cells.text.len > 0 ? "... " : ">>> ", &line)) {
         case EDIT_LINE:
             take_line(r, line);
@@ -450,52 +316,26 @@ static void loop(struct repl *r)
 
 /* ---- the command ---- */
 
-/* Where history is kept: the caller frees it; NULL: nowhere. */
-static char *history_path(void)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char *path = NULL;
-
-    if ((state && state[0] == '/' ? asprintf(&path, "%s/glovebox", state)
-         : home && home[0] == '/' ? asprintf(&path, "%s/.local/state/glovebox", home)
-                                  : -1) < 0)
-        return NULL;
-    for (char *at = path + 1; *at; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            (void)mkdir(path, 0700);
-            *at = '/';
-        }
-    }
-    (void)mkdir(path, 0700);
-    char *file = NULL;
-    if (asprintf(&file, "%s/repl_history", path) < 0)
-        file = NULL;
-    free(path);
-    return file;
-}
-
 static int repl_run(struct repl *r)
 {
-    auto_free char *history = r->is_terminal ? history_path() : NULL;
+    auto_free char *history = r->is_terminal ? converse_history("repl") : NULL;
 
     r->ops = edit_ops(r->is_terminal);
-    r->edit = r->ops->open(history, &interrupts);
+    r->edit = r->ops->open(history, &converse_interrupts);
     if (!r->edit)
         return report_refused(NULL, false);
     if (r->is_terminal)
         message("Python in a box that stays; :help for help, Ctrl-D to end");
     loop(r);
     r->ops->close(r->edit);
-    if (r->lost)
-        return r->lost;
+    if (r->talk.lost)
+        return r->talk.lost;
     return r->is_terminal ? CLI_OK : r->status;
 }
 
 static int repl_main(const struct args *args)
 {
-    struct sigaction heed = { .sa_handler = on_interrupt };
-    struct repl repl = { .name = "repl", .asker = ASKER_EMPTY };
+    struct repl repl = { .name = "repl", .talk.asker = ASKER_EMPTY };
     auto_engine struct gb_engine *engine = NULL;
     json_auto_t *config = NULL;
     json_auto_t *error = NULL;
@@ -514,18 +354,13 @@ static int repl_main(const struct args *args)
 #endif
     if (engine_open_plain(args, config, &engine, &error) < 0)
         return report_refused(error, false);
-    repl.engine = engine;
-    repl.report.filename = "cell";
+    repl.talk.report.filename = "cell";
     repl.is_terminal = isatty(STDIN_FILENO) != 0;
-    woken = engine;
-    (void)sigaction(SIGINT, &heed, NULL);
-    (void)signal(SIGPIPE, SIG_IGN);
+    converse_begin(&repl.talk, engine);
     cells_init(&repl.cells);
     status = repl_run(&repl);
-    woken = NULL;
     cells_done(&repl.cells);
-    ask_done(&repl.asker);
-    shown_done(&repl.shown);
+    converse_end(&repl.talk);
     return status;
 }
 

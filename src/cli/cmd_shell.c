@@ -7,6 +7,7 @@
 #include "base/own.h"
 #include "cli/cli.h"
 #include "cli/io.h"
+#include "cli/prompt.h"
 #include "cli/report.h"
 #include "cli/settings.h"
 #include "glovebox.h"
@@ -78,11 +79,13 @@ static int shell_main(const struct args *args)
     }
     if (args->want_probe || (args->probe_names && !args->code))
         return probe(args);
-    if (!args->code && !args->want_explain) {
-        gb_err_set(&err, GB_E_INVALID, 0, "no command: give -c COMMAND, or --probe");
+    if (args->code || args->want_explain)
+        return run_once(args);
+    if (args->stdin_path || json_array_size(args->files) > 0) {
+        gb_err_set(&err, GB_E_INVALID, 0, "--stdin and --file go with --command");
         return cli_refuse(args->command, &err);
     }
-    return run_once(args);
+    return prompt_main(args);
 }
 
 #define CONFIG offsetof(struct args, config)
@@ -114,6 +117,10 @@ static const struct option_spec shell[] = {
       "which shell, with its own arguments if it needs any", "GLOVEBOX_SHELL, else bash, else sh" },
     { 0, "workdir", OPT_KEY_TEXT, CONFIG, "DIR",
       "the directory of the box that a command starts in", "the workspace" },
+    { 0, "confine-workdir", OPT_KEY_CHOICE, CONFIG, "yes|no",
+      "in a session: each command begins in the directory of --workdir, and not where the one before "
+      "it went",
+      "yes" },
     { 0, "clean-env", OPT_KEY_FLAG, CONFIG, NULL,
       "no variables but PATH, HOME, TMPDIR and those of --env", NULL },
     { 0, "unset-env", OPT_KEY_LIST, CONFIG, "NAME[,NAME]", "leave this variable out; repeatable",
@@ -161,12 +168,17 @@ static const struct option_group *const groups[] = { &command_options,
 
 const struct command cmd_shell = {
     .name = "shell",
-    .operands = "[OPTIONS] -c COMMAND [-- ARG...]",
-    .summary = "run a shell command once, in a fresh box",
+    .operands = "[OPTIONS] [-c COMMAND] [-- ARG...]",
+    .summary = "run a shell command in a fresh box, or many in one that stays",
     .description =
         "Runs COMMAND in a shell of its own, in a box of its own that is gone afterwards. What it "
         "prints appears as it comes, and its exit status becomes that of glovebox. It is over when "
-        "the shell is: what it left in the background is named and ended.",
+        "the shell is: what it left in the background is named and ended.\n"
+        "Without a command, a shell that stays reads commands from standard input: its directory, "
+        "variables, functions, options and jobs live on from one to the next. On a terminal with "
+        "editing and history; from a pipe the exit status is that of the last command. Ctrl-C ends a "
+        "command and not the shell. Lines that begin with a colon are about its jobs and itself: "
+        ":jobs, :read, :kill, :reset, :help."  ,
     .groups = groups,
     .run = shell_main,
 };

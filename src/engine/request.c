@@ -62,7 +62,10 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
                                          [SESSION_LIST] = "list",
                                          [SESSION_LIST_FILES] = "list_files",
                                          [SESSION_READ_FILE] = "read_file",
-                                         [SESSION_WRITE_FILE] = "write_file" };
+                                         [SESSION_WRITE_FILE] = "write_file",
+                                         [SESSION_JOBS] = "jobs",
+                                         [SESSION_JOB_READ] = "job_read",
+                                         [SESSION_JOB_KILL] = "job_kill" };
     const char *name = json_string_value(value);
 
     for (size_t i = SESSION_INSPECT; name && i < ARRAY_LEN(names); i++) {
@@ -73,7 +76,7 @@ static int take_op(struct request *r, const char *key, json_t *value, struct gb_
     }
     return gb_fail(err, GB_E_INVALID, 0,
                    "%s: must be 'inspect', 'rewind', 'fork', 'reset', 'close', 'list', "
-                   "'list_files', 'read_file' or 'write_file'",
+                   "'list_files', 'read_file', 'write_file', 'jobs', 'job_read' or 'job_kill'",
                    key);
 }
 
@@ -100,6 +103,16 @@ static int take_part(struct request *r, const char *key, json_t *value, struct g
                                  : "%s: must be a number of bytes",
                        key, SESSION_READ_MAX);
     *(is_length ? &r->length : &r->offset) = n;
+    return 0;
+}
+
+static int take_job(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    json_int_t pid = json_integer_value(value);
+
+    if (!json_is_integer(value) || pid < 2 || pid > INT32_MAX)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be the pid of a job", key);
+    r->job = (pid_t)pid;
     return 0;
 }
 
@@ -338,6 +351,7 @@ static const struct {
     { "session", take_session },
     { "op", take_op },
     { "cell", take_cell },
+    { "job", take_job },
     { "into", take_session },
     { "path", take_path },
     { "offset", take_part },
@@ -453,7 +467,7 @@ static int check_session_files(const struct request *r, struct gb_err *err)
 
     if (is_read && !r->path)
         return gb_fail(err, GB_E_INVALID, 0, "the request names no 'path' to read");
-    if (!is_read && (r->path || r->offset > 0 || r->length > 0))
+    if (!is_read && (r->path || ((r->offset > 0 || r->length > 0) && r->op != SESSION_JOB_READ)))
         return gb_fail(err, GB_E_INVALID, 0, "%s: only with op 'read_file'",
                        r->path         ? "path"
                        : r->offset > 0 ? "offset"
@@ -481,6 +495,10 @@ static int check_session(const struct request *r, struct gb_err *err)
         return gb_fail(err, GB_E_INVALID, 0,
                        r->into ? "into: only with op 'fork'"
                                : "the request names no session to fork 'into'");
+    if ((r->op == SESSION_JOB_READ || r->op == SESSION_JOB_KILL) != (r->job > 0))
+        return gb_fail(err, GB_E_INVALID, 0,
+                       r->job > 0 ? "job: only with op 'job_read' or 'job_kill'"
+                                  : "the request names no 'job'");
     if (r->cell && r->op != SESSION_REWIND)
         return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
     return check_session_files(r, err);

@@ -22,7 +22,10 @@ enum session_op {
     SESSION_LIST,
     SESSION_LIST_FILES,
     SESSION_READ_FILE,
-    SESSION_WRITE_FILE
+    SESSION_WRITE_FILE, /* those of a shell: */
+    SESSION_JOBS,
+    SESSION_JOB_READ,
+    SESSION_JOB_KILL
 };
 
 struct request {
@@ -37,6 +40,7 @@ struct request {
     const json_t *cell;  /* borrowed, or NULL: the one before the last */
     const char *into;    /* borrowed, or NULL: the name of a fork */
     const char *path;    /* borrowed, or NULL: of a file in its workspace, and which part of it: */
+    pid_t job;           /* or 0: one that a shell left in the background */
     json_int_t offset, length; /* 0: from its beginning, as much as is usual */
     struct settings settings;
     struct policy_lists lists; /* what it says about them */

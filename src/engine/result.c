@@ -204,6 +204,7 @@ static void collect_answer(struct gb_job *job, const struct run_outcome *o)
 {
     const json_t *answer = o->answer, *error = json_object_get(answer, "error");
     const char *limit = json_string_value(json_object_get(answer, "limit"));
+    const char *noun = job->request.is_shell ? "command" : "program";
     int code = WEXITSTATUS(o->status);
 
     if (WIFSIGNALED(o->status)) {
@@ -234,8 +235,8 @@ static void collect_answer(struct gb_job *job, const struct run_outcome *o)
         set(job, "error", clean_error(error));
     } else if (code != 0) {
         char text[64];
-        (void)snprintf(text, sizeof(text), "the program exited with status %d", code);
-        set(job, "error", plain_error("SystemExit", text));
+        (void)snprintf(text, sizeof(text), "the %s exited with status %d", noun, code);
+        set(job, "error", plain_error(job->request.is_shell ? "exit" : "SystemExit", text));
     }
 }
 

@@ -40,6 +40,7 @@ struct session {
     size_t n_jobs;
     struct history history; /* for the check */
     bool is_begun;          /* a cell has run */
+    bool is_shell;          /* what lives in it */
     bool is_lost;           /* what is queued is to hear of it */
     char why[200];
     uint64_t n_cells; /* ever, which names them in tracebacks */
@@ -313,12 +314,35 @@ static int refuse_stricter(const struct session *s, const struct gb_job *job, st
 {
     uint64_t policy = settings_policy(&job->request.settings);
 
-    if (!s->is_begun || policy <= s->history.policy)
+    if (s->is_shell || !s->is_begun || policy <= s->history.policy)
         return 0;
     (void)gb_fail(err, GB_E_INVALID, 0,
                   "policy: '%s' means nothing in a session where a cell ran under '%s'",
                   policy_name(policy), policy_name(s->history.policy));
     return gb_fail_hint(err, "reset the session, or use another");
+}
+
+static bool is_about_jobs(const struct request *r)
+{
+    return r->op == SESSION_JOBS || r->op == SESSION_JOB_READ || r->op == SESSION_JOB_KILL;
+}
+
+/* A shell has no use for Python, nor an interpreter for commands. */
+static int refuse_foreign(const struct session *s, const struct request *r, struct gb_err *err)
+{
+    bool wants_shell = r->is_shell || is_about_jobs(r);
+    bool wants_python = (!r->is_op && !r->is_shell) || r->op == SESSION_REWIND ||
+                        r->op == SESSION_FORK;
+
+    if (!s->is_begun || (s->is_shell ? !wants_python : !wants_shell))
+        return 0;
+    if (r->is_op)
+        return gb_fail(err, GB_E_INVALID, 0, "op: the session '%.60s' is %s", s->name,
+                       s->is_shell ? "a shell, which cannot be taken back or forked"
+                                   : "Python and has no jobs");
+    (void)gb_fail(err, GB_E_INVALID, 0, "session: in '%.60s' there is %s", s->name,
+                  s->is_shell ? "a shell and no Python" : "Python and no shell");
+    return gb_fail_hint(err, "use another session");
 }
 
 static int fail_lost(const struct session *s, struct gb_err *err)
@@ -342,6 +366,8 @@ int session_admit(struct gb_job *job, struct gb_err *err)
         return fail_lost(s, err);
     if (needs_begun(&job->request) && !s->is_begun)
         return no_such(s->name, err);
+    if (refuse_foreign(s, &job->request, err) < 0)
+        return -1;
     if (job->request.is_op)
         return 0;
     return s->is_begun && refuse_other(s, &job->request, err) < 0 ? -1
@@ -404,6 +430,12 @@ static int order_cell(struct session *s, struct gb_job *job, struct run_order *o
 {
     json_t *program = job->request.program;
 
+    if (s->is_shell) {
+        s->n_cells++;
+        shell_session_program(&job->request, &s->engine->config, !s->is_begun);
+        order->program = program;
+        return 0;
+    }
     if (history_add(&s->history, program, settings_policy(&job->request.settings), err) < 0)
         return -1;
     s->n_cells++;
@@ -485,6 +517,19 @@ static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
     }
 }
 
+/* What is asked of the guest that changes nothing in it. */
+static json_t *inspection(const struct request *r)
+{
+    static const char *const ops[] = { [SESSION_JOBS] = "jobs",
+                                       [SESSION_JOB_READ] = "job_read",
+                                       [SESSION_JOB_KILL] = "job_kill" };
+
+    if (!is_about_jobs(r))
+        return json_pack("{s:s}", "op", "inspect");
+    return json_pack("{s:s,s:I,s:I,s:I}", "op", ops[r->op], "job", (json_int_t)r->job, "offset",
+                     r->offset, "length", r->length);
+}
+
 int session_order(struct gb_job *job, struct run_order *order, struct gb_err *err)
 {
     struct session *s = job->session;
@@ -501,6 +546,7 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
         return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
     if (!s->is_begun) {
         s->made = job->request.settings;
+        s->is_shell = job->request.is_shell;
         (void)mounts_unref(s->mounts);
         s->mounts = mounts_ref(job->request.mounts);
     }
@@ -512,7 +558,7 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
     if (job->request.op == SESSION_FORK)
         return order_fork(s, job, order, err);
     order->act = PLACE_INSPECT;
-    json_object_set_new(job->request.program, "session", json_pack("{s:s}", "op", "inspect"));
+    json_object_set_new(job->request.program, "session", inspection(&job->request));
     order->program = job->request.program;
     return 0;
 }
@@ -599,8 +645,15 @@ void session_collect(struct gb_job *job, const struct run_outcome *o)
     }
     if (o->note)
         warn(job, o->note);
-    set_state(job, o->place == PLACE_ROLLED ? "rolled_back" : s->is_begun ? "intact" : "new");
+    if (o->place == PLACE_NEW && s->is_begun)
+        warn(job, "the shell has ended, and a new one has taken its place: variables, functions and "
+                  "the directory are gone, files are there");
+    set_state(job, o->place == PLACE_ROLLED                  ? "rolled_back"
+                   : s->is_begun && o->place != PLACE_NEW ? "intact"
+                                                            : "new");
     s->is_begun = true;
+    if (s->is_shell)
+        shell_session_collect(job, o->answer ? o->answer : o->said);
 }
 
 /* Whole milliseconds, in seconds. */
@@ -638,9 +691,14 @@ void session_answer(struct gb_job *job, const struct run_outcome *o)
 
     if (o->end != RUN_ANSWERED && !(job->request.op == SESSION_REWIND && o->end == RUN_KILLED))
         return;
-    if (o->place != PLACE_INTACT || !job->session)
+    if ((o->place != PLACE_INTACT && o->place != PLACE_NEW) || !job->session)
         return;
     value = about(job->session);
+    if (is_about_jobs(&job->request)) {
+        json_object_set(value, "jobs", json_object_get(job->result, "jobs"));
+        if (json_is_object(json_object_get(o->answer, "value")))
+            json_object_set(value, "output", json_object_get(o->answer, "value"));
+    }
     if (job->request.op == SESSION_WRITE_FILE) {
         see_written(job);
         json_object_set_new(value, "files", json_integer((json_int_t)job->request.files.n));

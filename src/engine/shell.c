@@ -15,6 +15,10 @@
 #include "shell/environment.h"
 #include "shell/resolve.h"
 
+enum {
+    JOBS_MAX = 64
+};
+
 /* ---- one reader a key ---- */
 
 static int say_shell(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
@@ -71,11 +75,25 @@ static int say_raw(struct shell_settings *s, const char *key, json_t *value, str
     return say_bool(&s->raw, key, value, err);
 }
 
+static int say_confine(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *word = json_string_value(value); /* as the command line has it */
+    bool is_confined = word && strcmp(word, "yes") == 0;
+
+    if (!(word && (is_confined || strcmp(word, "no") == 0)) && say_bool(&is_confined, key, value, err) < 0)
+        return -1;
+    s->confine = is_confined ? CONFINE_YES : CONFINE_NO;
+    return 0;
+}
+
 static const struct {
     const char *key;
     int (*say)(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err);
 } keys[] = {
-    { "clean_env", say_clean }, { "raw", say_raw },         { "shell", say_shell },
+    { "clean_env", say_clean },
+    { "confine_workdir", say_confine },
+    { "raw", say_raw },
+    { "shell", say_shell },
     { "unset_env", say_unset }, { "workdir", say_workdir },
 };
 
@@ -174,6 +192,54 @@ int shell_request(struct request *r, const struct config *config, struct gb_err 
     if (workdir)
         json_object_set_new(r->program, "workdir", json_string(workdir));
     return set_shell(r, config, err) < 0 ? -1 : set_environment(r, config, err);
+}
+
+/* ---- a command of a session ---- */
+
+void shell_session_program(struct request *r, const struct config *config, bool is_first)
+{
+    enum shell_confine confine = r->shell.confine ? r->shell.confine : config->shell.confine;
+    json_t *workdir = json_object_get(r->program, "workdir");
+    json_t *env = json_object_get(r->json, "env");
+
+    if (workdir && confine != CONFINE_NO)
+        json_object_set(r->program, "anchor", workdir);
+    if (json_object_size(env) > 0 && !is_first)
+        json_object_set(r->program, "exports", env);
+    if (!is_first) { /* it has them */
+        json_object_del(r->program, "env");
+        json_object_del(r->program, "shell");
+    }
+    json_object_del(r->program, "check");
+    json_object_set_new(r->program, "session", json_pack("{s:s}", "op", "cell"));
+}
+
+static json_t *clean_job(const json_t *from)
+{
+    static const char *const numbers[] = { "pid", "number", "cell", "late_bytes" };
+    json_t *to = json_pack("{s:b,s:s,s:s}", "running", json_is_true(json_object_get(from, "running")),
+                           "state", json_string_at(from, "state", ""), "command",
+                           json_string_at(from, "command", ""));
+
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        json_object_set_new(
+            to, numbers[i],
+            json_integer(json_integer_value(json_object_get(from, numbers[i]))));
+    return to;
+}
+
+void shell_session_collect(struct gb_job *job, const json_t *answer)
+{
+    const json_t *about = json_object_get(answer, "shell"), *jobs = json_object_get(about, "jobs");
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < json_array_size(jobs) && i < JOBS_MAX; i++)
+        json_array_append_new(list, clean_job(json_array_get(jobs, i)));
+    json_object_set_new(job->result, "jobs", list);
+    if (json_is_string(json_object_get(about, "cwd")) &&
+        json_is_object(json_object_get(job->result, "session")))
+        json_object_set(json_object_get(job->result, "session"), "cwd",
+                        json_object_get(about, "cwd"));
 }
 
 /* ---- judging it ---- */

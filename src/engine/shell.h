@@ -10,12 +10,20 @@ struct config;
 struct gb_job;
 struct request;
 
+/* Does each command of a session begin in 'workdir', or where the one before it was? */
+enum shell_confine {
+    CONFINE_UNSAID, /* it does, where there is one */
+    CONFINE_YES,
+    CONFINE_NO,
+};
+
 /* What an operator configures, and what a request may say: both read by the same names. */
 struct shell_settings {
     json_t *words; /* which shell, or NULL */
     json_t *unset; /* names of variables, or NULL */
     char *workdir; /* or NULL */
     bool clean_env, raw;
+    enum shell_confine confine;
     struct shell_rules rules;
 };
 
@@ -35,6 +43,13 @@ bool shell_is_foreign(const char *key);
 
 /* All keys are read: complete what the guest gets. */
 int shell_request(struct request *r, const struct config *config, struct gb_err *err) gb_nodiscard;
+
+/* A command of a session: what the guest gets of it; `is_first`: with what begins the session. */
+void shell_session_program(struct request *r, const struct config *config, bool is_first);
+
+/* What results say of the shell that a command of a session ran in: jobs, directory. All of it is the
+ * guest's word. */
+void shell_session_collect(struct gb_job *job, const json_t *answer);
 
 /* What a result calls the rules that it was judged by. */
 const char *shell_policy_name(const struct request *r, const struct config *config);

@@ -32,6 +32,7 @@
 #include "python/copy.h"
 #include "python/guest.h"
 #include "python/protocol.h"
+#include "python/shells.h"
 #include "python/space.h"
 #include "python/value.h"
 #include "sandbox/box.h"
@@ -344,6 +345,8 @@ static void next_order(const struct session *s, struct guest_order *order)
 
 void session_main(const struct box_fds *fds, struct guest_order *order)
 {
+    if (shells_is(order->request))
+        shells_main(fds, order);
     struct session s = { .keeps = { fds->chan, fds->answer, { -1, -1, -1, -1 }, getppid() } };
 
     if (!getcwd(s.workspace, sizeof(s.workspace)) || !strrchr(s.workspace, '/'))

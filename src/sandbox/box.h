@@ -71,9 +71,17 @@ enum box_order_kind {
     BOX_ROLL, /* kill everything but the copies: BOX_ROLLED follows */
     BOX_WAKE, /* the copy `pid` is the main process from now on */
     BOX_INTERRUPT, /* SIGINT to the main process */
+    BOX_STOP,      /* end what a command of the shell `pid` has started, and it with `signal` */
     BOX_SEAT,      /* `pid` lives on as a session of its own, heard of on the descriptor that
                       comes with this */
     BOX_OPEN,      /* the workspace of a session that was forked, while its first process lives */
+};
+
+enum {
+    BOX_SPARE_MAX = 16,
+    /* What a persistent shell takes as: leave the command; and: leave altogether (shell/loader.sh). */
+    BOX_UNWIND_SIGNAL = 61,
+    BOX_LEAVE_SIGNAL = 60,
 };
 
 struct box_order {
@@ -81,6 +89,10 @@ struct box_order {
     pid_t pid;
     struct plan_watch limits;
     uint64_t timeout_ms; /* of wall clock; the engine watches it too, and comes first */
+    int signal;          /* and what follows, with BOX_STOP */
+    int64_t since_us;    /* how long ago the command began */
+    pid_t spare[BOX_SPARE_MAX]; /* groups of processes that are older than that */
+    uint32_t n_spare;
 };
 
 /* Sent to the guest's main process shortly before it is killed for its time or at the caller's

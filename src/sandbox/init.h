@@ -19,6 +19,8 @@ struct seat {
     struct plan_watch limits;
     int64_t deadline_us; /* of the cell; 0: none */
     int64_t cpu_before_us;
+    pid_t shell; /* or 0; what it and its children had used when the last command began: */
+    int64_t shell_before_us;
     pid_t copies[BOX_COPIES_MAX]; /* dormant, oldest first */
     size_t n_copies;
     char own[512]; /* of a fork: its directory, below the home of the box; else empty */

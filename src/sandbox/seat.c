@@ -32,6 +32,7 @@ enum {
     TREE_MAX = 4096,
     ROUNDS_MAX = 4000,
     ROUND_US = 500,
+    TICK_US = 10000, /* what the kernel counts processes' times in */
 };
 
 /* ---- copies ---- */
@@ -185,6 +186,40 @@ static struct box_usage usage_of(const struct init *in, const struct seat *s)
                                .max_rss_kb = s->guest > 0 ? max_rss_kb(in, s->guest) : 0 };
 }
 
+/* What a shell has used, and those that it has waited for. */
+static int64_t shell_cpu_us(const struct init *in, pid_t pid)
+{
+    char path[WATCH_PATH], text[1024];
+    const char *at;
+    int64_t ticks = 0;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    if (fd_slurp_at(in->proc, path, text, sizeof(text) - 1) <= 0)
+        return 0;
+    at = strrchr(text, ')');
+    for (int field = 3; at && field <= 17; field++) { /* as proc(5) numbers them */
+        at = strchr(at + 1, ' ');
+        if (at && field >= 14)
+            ticks += strtoll(at, NULL, 10);
+    }
+    return ticks * TICK_US;
+}
+
+/* The number is the guest's word: whoever it is, it is below us or nothing is counted. */
+static void add_shell(const struct init *in, struct seat *s, pid_t pid, struct box_usage *usage)
+{
+    int64_t now_us = shell_cpu_us(in, pid), rss_kb = max_rss_kb(in, pid);
+
+    if (s->shell == pid && now_us > s->shell_before_us)
+        usage->cpu_us += now_us - s->shell_before_us;
+    else if (s->shell != pid)
+        usage->cpu_us += now_us;
+    s->shell = pid;
+    s->shell_before_us = now_us;
+    if (rss_kb > usage->max_rss_kb)
+        usage->max_rss_kb = rss_kb;
+}
+
 struct plan_watch seat_limits(const struct init *in)
 {
     struct plan_watch all = in->seats[0].limits;
@@ -321,6 +356,8 @@ static void rest(struct init *in, struct seat *s, const struct box_order *order)
     s->limits.cpu_ms = 0; /* a limit of cells */
     s->deadline_us = 0;
     s->cpu_before_us += event.usage.cpu_us;
+    if (order->pid > 1)
+        add_shell(in, s, order->pid, &event.usage);
     init_tell(s, &event);
 }
 
@@ -406,6 +443,92 @@ static void tell_workspace(const struct init *in, const struct seat *s)
     gb_closep(&fd);
 }
 
+/* ---- the command of a shell ---- */
+
+enum {
+    STOP_ROUNDS = 100,
+};
+
+struct process {
+    char state;
+    pid_t group;
+    int64_t age_us;
+};
+
+static bool look_at(const struct init *in, pid_t pid, struct process *ret)
+{
+    char path[WATCH_PATH], text[1024];
+    unsigned long long ticks = 0;
+    struct timespec now = { 0 };
+    const char *at;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    if (fd_slurp_at(in->proc, path, text, sizeof(text) - 1) <= 0)
+        return false;
+    at = strrchr(text, ')');
+    if (!at || !at[1] || !at[2])
+        return false;
+    ret->state = at[2];
+    for (int field = 3; at && field <= 22; field++) { /* as proc(5) numbers them */
+        at = strchr(at + 1, ' ');
+        if (at && field == 5)
+            ret->group = (pid_t)strtol(at, NULL, 10);
+        if (at && field == 22)
+            ticks = strtoull(at, NULL, 10);
+    }
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    ret->age_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000 - (int64_t)ticks * TICK_US;
+    return at != NULL;
+}
+
+static bool is_spared(const struct box_order *order, pid_t group)
+{
+    for (size_t i = 0; i < order->n_spare && i < BOX_SPARE_MAX; i++)
+        if (order->spare[i] == group)
+            return true;
+    return false;
+}
+
+/* Is it something that the command has started? */
+static bool is_of_command(const struct init *in, const struct seat *s,
+                          const struct box_order *order, pid_t pid)
+{
+    int64_t since_us = order->since_us + 2 * (int64_t)TICK_US;
+    struct process p = { 0 };
+
+    return pid != s->guest && pid != order->pid && !is_known(in, pid) && look_at(in, pid, &p) &&
+           p.state != 'Z' && p.state != 'X' && p.age_us < since_us && !is_spared(order, p.group);
+}
+
+/* order: the shell first, which then waits for its child: when that is gone, it has no time for
+ * another. The numbers are the guest's; only what is below us is touched. */
+static void stop_command(struct init *in, struct seat *s, const struct box_order *order)
+{
+    static pid_t tree[TREE_MAX];
+    int64_t began = clock_us();
+
+    for (int round = 0; round < STOP_ROUNDS; round++) {
+        size_t n = watch_descendants(in->proc, getpid(), tree, ARRAY_LEN(tree)), hit = 0;
+
+        for (size_t i = 0; i < n && round == 0; i++) {
+            if (tree[i] == order->pid && tree[i] != s->guest && !is_known(in, tree[i])) {
+                (void)kill(tree[i], SIGCONT);
+                (void)kill(tree[i], order->signal);
+            }
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (is_of_command(in, s, order, tree[i]) && kill(tree[i], SIGKILL) == 0)
+                hit++;
+        }
+        reap_all(in);
+        if (hit == 0)
+            break;
+        (void)usleep(ROUND_US);
+    }
+    if (s->deadline_us != 0) /* the engine sees to it */
+        s->deadline_us = clock_us() + 2000000 + (clock_us() - began);
+}
+
 void seat_obey(struct init *in, struct seat *s, const struct box_order *order, int fd)
 {
     switch (order->kind) {
@@ -427,6 +550,9 @@ void seat_obey(struct init *in, struct seat *s, const struct box_order *order, i
     case BOX_INTERRUPT:
         if (s->guest > 0)
             (void)kill(s->guest, SIGINT);
+        break;
+    case BOX_STOP:
+        stop_command(in, s, order);
         break;
     case BOX_SEAT:
         add_seat(in, s, order->pid, take_fd(&fd));

@@ -49,6 +49,30 @@ static int check_dialect(const char *program, const char *dialect, struct gb_err
     return gb_fail_hint(err, "use bash, or write the command without what only bash has");
 }
 
+int shell_words_of(const json_t *request, const char *program, struct shell_ready *ret)
+{
+    struct shell_call call = { .program = program, .words = json_object_get(request, "shell") };
+
+    *ret = (struct shell_ready){ .argv_json = shell_argv(&call),
+                                 .env_json = env_list(json_object_get(request, "env")) };
+    ret->argv = pointers(ret->argv_json);
+    ret->env = pointers(ret->env_json);
+    if (ret->argv && ret->env)
+        return 0;
+    shell_ready_done(ret);
+    return -1;
+}
+
+void shell_ready_done(struct shell_ready *ready)
+{
+    free(ready->program);
+    free(ready->argv);
+    free(ready->env);
+    json_decref(ready->argv_json);
+    json_decref(ready->env_json);
+    *ready = (struct shell_ready){ 0 };
+}
+
 int shell_prepare(const json_t *request, struct shell_ready *ret, struct gb_err *err)
 {
     const json_t *env = json_object_get(request, "env");

@@ -17,6 +17,11 @@ struct shell_ready {
  * Enters the working directory. */
 int shell_prepare(const json_t *request, struct shell_ready *ret, struct gb_err *err) gb_nodiscard;
 
+/* The arguments and the environment of a shell that reads its commands: "shell" and "env" of the
+ * request. -1 when memory ran out. */
+int shell_words_of(const json_t *request, const char *program, struct shell_ready *ret);
+void shell_ready_done(struct shell_ready *ready);
+
 /* Keep nothing of ours but the three standard streams, and go. Does not return: one that cannot be
  * executed says so on standard error and ends with 126, as a shell would. */
 _Noreturn void shell_go(const struct shell_ready *ready);

@@ -1,0 +1,699 @@
+#include "shell/live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "loader_made.h"
+#include "shell/become.h"
+#include "shell/resolve.h"
+
+enum {
+    SAY_MAX = 2 << 20,
+    STATUS_FD = 61, /* as the shell has it */
+    PATIENCE_MS = 300,
+    READ_MS = 5000, /* for a shell that begins to read what it is told first */
+    STDIN_PIECE = 64 << 10,
+};
+
+#define COMMAND_FILE "command"
+#define STEP_FILE    "step"
+
+/* ---- telling the shell ---- */
+
+static int say(struct live *l, const char *text, struct gb_err *err)
+{
+    return gb_buf_add(&l->to_say, text, strlen(text), err);
+}
+
+static int say_quoted(struct live *l, const char *text, struct gb_err *err)
+{
+    auto_free char *quoted = shell_quote(SHELL_BASH, text);
+
+    return quoted ? say(l, quoted, err) : gb_fail(err, GB_E_SYSTEM, ENOMEM, "quoting a word");
+}
+
+/* As much as it takes now. It reads byte by byte, and a command may be long. */
+static void flush(struct live *l)
+{
+    size_t at = 0;
+
+    while (l->script >= 0 && at < l->to_say.len) {
+        ssize_t n = write(l->script, l->to_say.data + at, l->to_say.len - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN)
+            at = l->to_say.len; /* it is gone: its end will be seen */
+        if (n < 0)
+            break;
+        at += (size_t)n;
+    }
+    l->to_say.len -= at;
+    memmove(l->to_say.data, l->to_say.data + at, l->to_say.len);
+}
+
+/* False if it does not read for long. */
+static bool flush_waiting(struct live *l)
+{
+    struct pollfd p = { .fd = l->script, .events = POLLOUT };
+
+    if (poll(&p, 1, READ_MS) <= 0)
+        return false;
+    flush(l);
+    return true;
+}
+
+static void draw_number(struct live *l)
+{
+    unsigned char random[REPORT_NUMBER / 2] = { 0 };
+
+    (void)!getrandom(random, sizeof(random), 0);
+    for (size_t i = 0; i < sizeof(random); i++)
+        (void)snprintf(l->number + 2 * i, 3, "%02x", random[i]);
+}
+
+/* ---- the directory ---- */
+
+static int write_file(const struct live *l, const char *name, const char *text, size_t len)
+{
+    char path[STREAM_PATH];
+    auto_close int fd = -1;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", l->dir, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return fd < 0 ? -errno : fd_write_all(fd, text, len);
+}
+
+/* Where the command is evaluated, so that it can return. A command may have removed it. */
+static int keep_files(const struct live *l, struct gb_err *err)
+{
+    static const char text[] = "\\builtin eval \"$__gb_cmd\"\n";
+    char path[STREAM_PATH];
+    struct stat st;
+    int r;
+
+    (void)snprintf(path, sizeof(path), "%s/" COMMAND_FILE, l->dir);
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)sizeof(text) - 1)
+        return 0;
+    (void)mkdir(l->dir, 0700);
+    r = write_file(l, COMMAND_FILE, text, sizeof(text) - 1);
+    if (r < 0 || stream_make_spare(l->dir) < 0)
+        return gb_fail(err, GB_E_SYSTEM, r < 0 ? -r : errno, "writing '%s'", path);
+    return 0;
+}
+
+static int make_dir(struct live *l, struct gb_err *err)
+{
+    const char *tmp = json_string_at(json_object_get(l->begun, "env"), "TMPDIR", "/tmp");
+
+    if (snprintf(l->dir, sizeof(l->dir), "%s/.glovebox-XXXXXX", tmp) >= (int)sizeof(l->dir) ||
+        !mkdtemp(l->dir))
+        return gb_fail(err, GB_E_SYSTEM, errno, "making a directory in '%.80s'", tmp);
+    return keep_files(l, err);
+}
+
+/* ---- starting it ---- */
+
+struct ends {
+    int script[2], status[2];
+};
+
+static bool make_ends(struct ends *e)
+{
+    *e = (struct ends){ { -1, -1 }, { -1, -1 } };
+    return pipe2(e->script, O_CLOEXEC) == 0 && pipe2(e->status, O_CLOEXEC) == 0;
+}
+
+static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
+{
+    struct shell_ready ready;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+    int r;
+
+    if (shell_words_of(l->begun, l->program, &ready) < 0)
+        return ENOMEM;
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    r = posix_spawn_file_actions_init(&actions);
+    if (r == 0)
+        r = posix_spawnattr_init(&attr);
+    if (r != 0) {
+        shell_ready_done(&ready);
+        return r;
+    }
+    (void)posix_spawn_file_actions_adddup2(&actions, e->status[1], STATUS_FD);
+    (void)posix_spawn_file_actions_adddup2(&actions, e->script[0], STDIN_FILENO);
+    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    (void)posix_spawnattr_setsigmask(&attr, &none);
+    (void)posix_spawnattr_setsigdefault(&attr, &all);
+    (void)posix_spawnattr_setflags(
+        &attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    r = posix_spawn(ret, l->program, &actions, &attr, ready.argv, ready.env);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&attr);
+    shell_ready_done(&ready);
+    return r;
+}
+
+/* Is there something that the last one left, whole? */
+static bool has_state(const struct live *l)
+{
+    char path[STREAM_PATH], tail[REPORT_NUMBER + 3] = "", want[REPORT_NUMBER + 3];
+    auto_close int fd = -1;
+    off_t size;
+
+    (void)snprintf(path, sizeof(path), "%s/state", l->dir);
+    (void)snprintf(want, sizeof(want), "#%s\n", l->number);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    return size >= (off_t)strlen(want) &&
+           pread(fd, tail, strlen(want), size - (off_t)strlen(want)) == (ssize_t)strlen(want) &&
+           strcmp(tail, want) == 0;
+}
+
+/* What it is told first of all; with `carry`, what the last one held. */
+static int introduce(struct live *l, bool carry, struct gb_err *err)
+{
+    char path[STREAM_PATH];
+
+    l->to_say.len = 0;
+    l->said.len = 0;
+    if (say(l, loader_text, err) < 0 || say(l, "__gb_dir=", err) < 0 ||
+        say_quoted(l, l->dir, err) < 0 ||
+        say(l, "; __gb_step=$__gb_dir/" STEP_FILE, err) < 0)
+        return -1;
+    if (!carry)
+        return say(l, "\n", err);
+    (void)snprintf(path, sizeof(path), "%s/state", l->dir);
+    return say(l, "; \\builtin . ", err) < 0 || say_quoted(l, path, err) < 0 ||
+                   say(l, " 2>/dev/null\n", err) < 0
+               ? -1
+               : 0;
+}
+
+static void drop_shell(struct live *l)
+{
+    gb_closep(&l->script);
+    gb_closep(&l->status);
+    l->script = l->status = -1;
+    l->pid = 0;
+}
+
+static int start(struct live *l, bool carry, struct gb_err *err)
+{
+    struct ends e;
+    int r;
+
+    if (!make_ends(&e)) {
+        r = errno;
+    } else {
+        r = spawn(l, &e, &l->pid);
+    }
+    gb_closep(&e.script[0]);
+    gb_closep(&e.status[1]);
+    l->script = e.script[1];
+    l->status = e.status[0];
+    if (r != 0) {
+        drop_shell(l);
+        return gb_fail(err, GB_E_SYSTEM, r, "starting %s", l->program);
+    }
+    (void)fcntl(l->script, F_SETFL, O_NONBLOCK);
+    (void)fcntl(l->status, F_SETFL, O_NONBLOCK);
+    if (introduce(l, carry, err) < 0)
+        return -1;
+    flush(l);
+    return 0;
+}
+
+int live_begin(struct live *l, json_t *request, struct gb_err *err)
+{
+    const char *workdir = json_string_at(request, "workdir", NULL);
+
+    *l = (struct live){ .begun = json_incref(request),
+                        .script = -1,
+                        .status = -1 };
+    gb_buf_init(&l->to_say, SAY_MAX);
+    gb_buf_init(&l->said, 3 * REPORT_MAX);
+    for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
+        l->streams[i] = (struct stream){ .fds = { -1, -1 } };
+    l->program = shell_find(json_object_get(request, "shell"),
+                            json_string_at(json_object_get(request, "env"), "PATH", ""),
+                            shell_look_here, err);
+    if (!l->program)
+        return -1;
+    if (shell_family_of(l->program) != SHELL_BASH) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "shell: %s cannot be kept for a session", l->program);
+        return gb_fail_hint(err, "use bash, or leave 'session' out: each command then has a shell of "
+                                 "its own");
+    }
+    if (workdir && chdir(workdir) < 0)
+        return gb_fail(err, GB_E_INVALID, errno, "workdir: entering '%.120s'", workdir);
+    if (make_dir(l, err) < 0 || start(l, false, err) < 0)
+        return -1;
+    return live_ask(l, err);
+}
+
+/* ---- a command ---- */
+
+static int say_exports(struct live *l, const json_t *exports, struct gb_err *err)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (json_shared(exports), name, value) {
+        bool is_name = name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+                                         "0123456789")] == '\0' &&
+                       !(name[0] >= '0' && name[0] <= '9');
+        int r;
+        if (!is_name)
+            return gb_fail(err, GB_E_INVALID, 0, "env: '%.60s' is no name that a shell has", name);
+        if (json_is_string(value))
+            r = say(l, "\\builtin export ", err) < 0 || say(l, name, err) < 0 ||
+                        say(l, "=", err) < 0 || say_quoted(l, json_string_value(value), err) < 0
+                    ? -1
+                    : say(l, "; ", err);
+        else
+            r = say(l, "\\builtin unset -v ", err) < 0 || say(l, name, err) < 0 ? -1
+                                                                              : say(l, "; ", err);
+        if (r < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The shell opens it by its name, as it does with what it prints to. */
+static int copy_stdin(const struct live *l, int in, char path[STREAM_PATH], struct gb_err *err)
+{
+    static char piece[STDIN_PIECE];
+    auto_close int fd = -1;
+    off_t at = 0;
+    ssize_t n;
+
+    (void)snprintf(path, STREAM_PATH, "/dev/null");
+    if (in < 0)
+        return 0;
+    (void)snprintf(path, STREAM_PATH, "%s/i%llu", l->dir, (unsigned long long)l->cell);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    while (fd >= 0 && (n = pread(in, piece, sizeof(piece), at)) > 0) {
+        if (fd_write_all(fd, piece, (size_t)n) < 0)
+            break;
+        at += n;
+    }
+    if (fd < 0 || n != 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "stdin: writing it where the shell can open it");
+    return 0;
+}
+
+/* What the last command left open stays with its jobs; the oldest goes where there are too many. */
+static struct stream *free_stream(struct live *l)
+{
+    struct stream *oldest = &l->streams[0];
+
+    for (size_t i = 0; i < LIVE_STREAMS_MAX; i++) {
+        if (l->streams[i].cell == 0)
+            return &l->streams[i];
+        if (l->streams[i].cell < oldest->cell)
+            oldest = &l->streams[i];
+    }
+    stream_close(oldest);
+    return oldest;
+}
+
+static struct stream *stream_of(struct live *l, uint64_t cell)
+{
+    for (size_t i = 0; cell > 0 && i < LIVE_STREAMS_MAX; i++)
+        if (l->streams[i].cell == cell)
+            return &l->streams[i];
+    return NULL;
+}
+
+static int say_streams(struct live *l, const char *in, struct gb_err *err)
+{
+    struct stream *s = free_stream(l);
+    char text[3 * STREAM_PATH + 64], out[STREAM_PATH], errs[STREAM_PATH];
+
+    if (stream_open(s, l->dir, l->cell) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making pipes in '%s'", l->dir);
+    stream_name(l->dir, s->name, 0, out);
+    stream_name(l->dir, s->name, 1, errs);
+    (void)snprintf(text, sizeof(text), " 0<%s 1>%s 2>%s %d>&-; ", in, out, errs, STATUS_FD);
+    return say(l, text, err);
+}
+
+static int say_command(struct live *l, const json_t *request, int in, struct gb_err *err)
+{
+    const char *anchor = json_string_at(request, "anchor", NULL);
+    const json_t *argv = json_object_get(request, "argv");
+    char text[STREAM_PATH + 80], path[STREAM_PATH];
+
+    l->has_stdin = in >= 0;
+    if (copy_stdin(l, in, path, err) < 0 || say_exports(l, json_object_get(request, "exports"), err) < 0)
+        return -1;
+    if (anchor && (say(l, "\\builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
+                   say(l, " || :; ", err) < 0))
+        return -1;
+    (void)snprintf(text, sizeof(text), "__gb_mark=%s; __gb_cmd=", l->number);
+    if (say(l, text, err) < 0 || say_quoted(l, json_string_at(request, "code", ""), err) < 0)
+        return -1;
+    /* Its "$?" is that of the one before; under 'set -e' that would be the end of it. */
+    (void)snprintf(text, sizeof(text), "; [[ $- == *e* ]] || __gb_rc %d; \\builtin . %s/" COMMAND_FILE,
+                   l->last_status, l->dir);
+    if (say(l, text, err) < 0)
+        return -1;
+    for (size_t i = 0; i < json_array_size(argv); i++)
+        if (say(l, " ", err) < 0 ||
+            say_quoted(l, json_string_value(json_array_get(argv, i)), err) < 0)
+            return -1;
+    return say_streams(l, path, err);
+}
+
+static int say_end(struct live *l, struct gb_err *err)
+{
+    char text[REPORT_NUMBER + 40];
+
+    (void)snprintf(text, sizeof(text), "__gb_end %s \"$?\"\n", l->number);
+    return say(l, text, err);
+}
+
+/* It reads its input byte by byte: what it is to do is better read from a file, unless there is no
+ * room for one. */
+static int say_shorter(struct live *l, struct gb_err *err)
+{
+    int r = write_file(l, STEP_FILE, l->to_say.data, l->to_say.len);
+
+    if (r < 0)
+        return 0;
+    l->to_say.len = 0;
+    return say(l, "\\. \"$__gb_step\"\n", err);
+}
+
+static int begin(struct live *l, const json_t *request, int in, struct gb_err *err)
+{
+    if (l->pid == 0 && start(l, false, err) < 0)
+        return -1;
+    while (l->to_say.len > 0 && l->pid > 0)
+        if (!flush_waiting(l))
+            return gb_fail(err, GB_E_GONE, 0, "the shell does not read");
+    draw_number(l);
+    l->said.len = 0; /* what nobody was asked */
+    if ((request && (keep_files(l, err) < 0 || say_command(l, request, in, err) < 0)) ||
+        say_end(l, err) < 0 || (request && say_shorter(l, err) < 0)) {
+        l->to_say.len = 0;
+        return -1;
+    }
+    l->is_running = l->is_fresh = true;
+    flush(l);
+    return 0;
+}
+
+int live_run(struct live *l, const json_t *request, int in, struct gb_err *err)
+{
+    l->cell++;
+    return begin(l, request, in, err);
+}
+
+int live_ask(struct live *l, struct gb_err *err)
+{
+    return begin(l, NULL, -1, err);
+}
+
+/* ---- its end ---- */
+
+static struct live_job *find_job(struct live *l, pid_t pid)
+{
+    for (size_t i = 0; i < l->n_jobs; i++)
+        if (l->jobs[i].about.pid == pid)
+            return &l->jobs[i];
+    return NULL;
+}
+
+/* One that has ended gives way. NULL if all of them run. */
+static struct live_job *new_job(struct live *l)
+{
+    for (size_t i = 0; l->n_jobs == LIVE_JOBS_MAX && i < l->n_jobs; i++) {
+        if (l->jobs[i].about.is_running)
+            continue;
+        l->n_jobs--;
+        memmove(&l->jobs[i], &l->jobs[i + 1], (l->n_jobs - i) * sizeof(l->jobs[0]));
+    }
+    return l->n_jobs < LIVE_JOBS_MAX ? &l->jobs[l->n_jobs++] : NULL;
+}
+
+/* Those that the shell does not speak of any more have ended: it tells of an end once. Of those whose
+ * shell is gone, the kernel knows. */
+static void note_jobs(struct live *l, const struct report *r)
+{
+    for (size_t i = 0; i < l->n_jobs; i++) {
+        struct live_job *job = &l->jobs[i];
+        if (!job->about.is_running || (job->is_orphan && kill(-job->about.pid, 0) == 0))
+            continue;
+        job->about.is_running = false;
+        (void)snprintf(job->about.state, sizeof(job->about.state), "Ended");
+    }
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        struct live_job *job = find_job(l, r->jobs[i].pid);
+        if (!job) {
+            job = new_job(l);
+            if (job)
+                *job = (struct live_job){ .cell = l->cell };
+        }
+        if (job)
+            job->about = r->jobs[i];
+    }
+}
+
+/* Of the command that ran: what it has printed, to the last byte; and forget the names. */
+static void settle_streams(struct live *l)
+{
+    struct stream *s = stream_of(l, l->cell);
+    char path[STREAM_PATH];
+
+    if (!s)
+        return;
+    stream_unlink(s, l->dir);
+    if (l->has_stdin) {
+        (void)snprintf(path, sizeof(path), "%s/i%llu", l->dir, (unsigned long long)l->cell);
+        (void)unlink(path);
+    }
+    for (int i = 0; i < 2; i++)
+        stream_read(s, i, false, true);
+    if (!stream_is_open(s))
+        stream_close(s);
+}
+
+static void over(struct live *l, int status)
+{
+    settle_streams(l);
+    l->is_running = l->is_fresh = false;
+    l->last_status = status;
+}
+
+static void hear(struct live *l)
+{
+    static struct report r;
+    struct gb_err err;
+    size_t used;
+    ssize_t n;
+
+    if (gb_buf_reserve(&l->said, 4096, &err) < 0) {
+        l->said.len = 0;
+        return;
+    }
+    n = read(l->status, l->said.data + l->said.len, 4096);
+    if (n == 0) { /* it ends, or has closed it: then it cannot be heard any more */
+        gb_closep(&l->status);
+        l->status = -1;
+    }
+    if (n <= 0)
+        return;
+    l->said.len += (size_t)n;
+    if (!l->is_running) {
+        l->said.len = 0; /* nobody was asked */
+        return;
+    }
+    if (report_read(l->said.data, l->said.len, l->number, &r, &used)) {
+        (void)snprintf(l->cwd, sizeof(l->cwd), "%s", r.cwd);
+        note_jobs(l, &r);
+        over(l, r.status);
+    }
+    l->said.len -= used;
+    memmove(l->said.data, l->said.data + used, l->said.len);
+}
+
+void live_reap(struct live *l)
+{
+    struct gb_err err;
+    int wait_status = 0;
+    pid_t pid;
+    bool carry, was_running = l->is_running;
+
+    do
+        pid = waitpid(l->pid > 0 ? l->pid : -1, &wait_status, WNOHANG);
+    while (pid < 0 && errno == EINTR);
+    if (l->pid == 0 || pid != l->pid)
+        return;
+    carry = WIFEXITED(wait_status) && has_state(l);
+    l->is_new = l->is_new || !carry;
+    if (!carry && !getcwd(l->cwd, sizeof(l->cwd)))
+        l->cwd[0] = '\0';
+    drop_shell(l);
+    for (size_t i = 0; i < l->n_jobs; i++)
+        l->jobs[i].is_orphan = true;
+    if (l->is_running)
+        over(l, WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status));
+    /* One that ends while nobody asks anything of it is replaced when somebody does: it might end again
+     * at once. So is one for which there is no room now. */
+    if (was_running)
+        (void)start(l, carry, &err);
+}
+
+/* ---- turns ---- */
+
+size_t live_poll(const struct live *l, struct pollfd *ret)
+{
+    size_t n = 0;
+
+    if (l->status >= 0)
+        ret[n++] = (struct pollfd){ .fd = l->status, .events = POLLIN };
+    if (l->script >= 0 && l->to_say.len > 0)
+        ret[n++] = (struct pollfd){ .fd = l->script, .events = POLLOUT };
+    for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
+        for (int which = 0; which < 2; which++)
+            if (l->streams[i].cell > 0 && l->streams[i].fds[which] >= 0 &&
+                !(l->is_fresh && l->streams[i].cell == l->cell))
+                ret[n++] = (struct pollfd){ .fd = l->streams[i].fds[which], .events = POLLIN };
+    return n;
+}
+
+static bool has_come(const struct pollfd *fds, size_t n, int fd)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fds[i].fd == fd)
+            return fds[i].revents != 0;
+    return false;
+}
+
+/* order: what was printed before the report of its end. */
+void live_turn(struct live *l, const struct pollfd *fds, size_t n)
+{
+    for (size_t i = 0; i < LIVE_STREAMS_MAX; i++) {
+        struct stream *s = &l->streams[i];
+        bool is_late = !l->is_running || s->cell != l->cell;
+        if (s->cell == 0)
+            continue;
+        for (int which = 0; which < 2; which++)
+            if (s->fds[which] >= 0 && has_come(fds, n, s->fds[which]))
+                stream_read(s, which, is_late, false);
+    }
+    if (l->script >= 0 && has_come(fds, n, l->script))
+        flush(l);
+    if (l->status >= 0 && has_come(fds, n, l->status))
+        hear(l);
+}
+
+/* ---- what is known ---- */
+
+static json_t *job_json(const struct live *l, const struct live_job *job)
+{
+    json_t *json = json_pack("{s:i,s:i,s:I,s:b,s:o,s:o}", "pid", (int)job->about.pid, "number",
+                             job->about.number, "cell", (json_int_t)job->cell, "running",
+                             job->about.is_running, "state", json_lossy(job->about.state),
+                             "command", json_lossy(job->about.command));
+
+    for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
+        if (l->streams[i].cell == job->cell)
+            json_object_set_new(
+                json, "late_bytes",
+                json_integer((json_int_t)(l->streams[i].dropped + l->streams[i].n_late)));
+    return json;
+}
+
+/* What a job has printed is kept for as long as the job is known, or its pipes are held. */
+static void forget_streams(struct live *l)
+{
+    for (size_t i = 0; i < LIVE_STREAMS_MAX; i++) {
+        struct stream *s = &l->streams[i];
+        bool is_wanted = s->cell == 0 || stream_is_open(s);
+        for (size_t k = 0; k < l->n_jobs && !is_wanted; k++)
+            is_wanted = l->jobs[k].cell == s->cell;
+        if (!is_wanted)
+            stream_close(s);
+    }
+}
+
+json_t *live_about(struct live *l, bool all)
+{
+    json_t *jobs = json_array(), *about;
+
+    forget_streams(l);
+    for (size_t i = 0; i < l->n_jobs; i++) {
+        struct live_job *job = &l->jobs[i];
+        if (all || job->about.is_running || !job->is_told)
+            json_array_append_new(jobs, job_json(l, job));
+        job->is_told = !job->about.is_running;
+    }
+    about = json_pack("{s:i,s:b,s:o,s:o}", "pid", (int)l->pid, "is_new", l->is_new, "cwd",
+                      json_lossy(l->cwd), "jobs", jobs);
+    l->is_new = false;
+    return about;
+}
+
+json_t *live_read_job(const struct live *l, pid_t pid, json_int_t offset, json_int_t length)
+{
+    const struct stream *s = NULL;
+    uint64_t cell = 0, from, have;
+
+    for (size_t i = 0; i < l->n_jobs; i++)
+        if (l->jobs[i].about.pid == pid)
+            cell = l->jobs[i].cell;
+    for (size_t i = 0; cell > 0 && i < LIVE_STREAMS_MAX; i++)
+        if (l->streams[i].cell == cell)
+            s = &l->streams[i];
+    if (cell == 0)
+        return NULL;
+    have = s ? s->dropped + s->n_late : 0;
+    from = (uint64_t)offset;
+    if (s && from < s->dropped)
+        from = s->dropped;
+    if (from > have)
+        from = have;
+    if ((uint64_t)length > have - from)
+        length = (json_int_t)(have - from);
+    return json_pack("{s:i,s:I,s:I,s:I,s:b,s:o}", "pid", (int)pid, "offset", (json_int_t)from,
+                     "next_offset", (json_int_t)(from + (uint64_t)length), "bytes",
+                     (json_int_t)have, "open", s && stream_is_open(s), "text",
+                     json_replaced(s && s->late ? s->late + (from - s->dropped) : "",
+                                  (size_t)length));
+}
+
+bool live_end_job(const struct live *l, pid_t pid)
+{
+    struct timespec moment = { .tv_nsec = 10 * 1000000L };
+
+    for (size_t i = 0; i < l->n_jobs; i++) {
+        if (l->jobs[i].about.pid != pid)
+            continue;
+        (void)kill(-pid, SIGTERM);
+        (void)kill(-pid, SIGCONT);
+        for (int ms = 0; ms < PATIENCE_MS && kill(-pid, 0) == 0; ms += 10)
+            (void)nanosleep(&moment, NULL);
+        (void)kill(-pid, SIGKILL);
+        return true;
+    }
+    return false;
+}

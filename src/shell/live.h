@@ -1,0 +1,79 @@
+#pragma once
+/*
+ * A shell that lives on in a box: bash, and what it is told and says. All of it is the guest's side:
+ * whatever happens here can harm nobody but this box.
+ *
+ * bash reads lines of ours on its standard input (loader.sh has what comes first), one for each
+ * command. The command's own standard input is empty, or a file; what it prints goes to pipes that are
+ * its own (stream.h); its end is reported on a third pipe (report.h), which the command does not have.
+ * If bash ends, another takes its place, with what it held if it could still say so.
+ */
+#include <jansson.h>
+#include <poll.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "shell/report.h"
+#include "shell/stream.h"
+
+enum {
+    LIVE_STREAMS_MAX = 32,
+    LIVE_JOBS_MAX = 64,
+    LIVE_POLL_MAX = 2 + 2 * LIVE_STREAMS_MAX,
+};
+
+struct live_job {
+    struct report_job about;
+    uint64_t cell;  /* the command that it came from */
+    bool is_orphan; /* its shell is gone */
+    bool is_told;   /* that it has ended */
+};
+
+struct live {
+    const json_t *begun; /* how it began: the environment, which shell */
+    char *program;
+    char dir[160]; /* where its pipes are made */
+    pid_t pid;     /* of the shell; 0: there is none */
+    int script;    /* where it reads */
+    int status;    /* where it reports */
+    struct gb_buf to_say; /* what it was not told yet */
+    struct gb_buf said;   /* what it reported, as far as it came */
+    char number[REPORT_NUMBER + 1];
+    uint64_t cell;
+    int last_status;
+    bool is_running;
+    bool has_stdin;
+    bool is_fresh; /* a command has just begun: most are over before it is worth looking at its pipes */
+    bool is_new; /* since the last command: what an earlier shell held is lost */
+    struct stream streams[LIVE_STREAMS_MAX];
+    struct live_job jobs[LIVE_JOBS_MAX];
+    size_t n_jobs;
+    char cwd[1024];
+};
+
+/* Start it, as the request says: "env", "shell", "workdir". Keeps a reference to that. */
+int live_begin(struct live *l, json_t *request, struct gb_err *err) gb_nodiscard;
+
+/* Begin a command: "code", "argv", "exports", "workdir". `in`: its standard input, or -1.
+ * is_running is true until it is over. -1 with err: it has not begun. */
+int live_run(struct live *l, const json_t *request, int in, struct gb_err *err) gb_nodiscard;
+
+/* Ask for a report alone: the same, without a command. */
+int live_ask(struct live *l, struct gb_err *err) gb_nodiscard;
+
+/* What to wait for, and what to do when it has come. */
+size_t live_poll(const struct live *l, struct pollfd *ret);
+void live_turn(struct live *l, const struct pollfd *fds, size_t n);
+
+/* A child has ended. */
+void live_reap(struct live *l);
+
+/* What is known when a command is over: a new object. Jobs that have ended are told of once, unless
+ * `all` are asked for. */
+json_t *live_about(struct live *l, bool all);
+
+/* What a job has printed since its command was over, from that byte on; NULL if there is none. */
+json_t *live_read_job(const struct live *l, pid_t pid, json_int_t offset, json_int_t length);
+
+/* End a job: politely, and then not. False if there is none. */
+bool live_end_job(const struct live *l, pid_t pid);

@@ -1,0 +1,62 @@
+# What a persistent bash is told before its first command (live.c). Every command then comes as one line
+# at top level: no loop that 'break' could leave, no function that would make 'declare' local. It is
+# evaluated in a file that is sourced, so that 'return' ends the command and not the shell.
+__gb_rc() { return "$1"; }
+
+# How a command is stopped from outside: each function and each sourced file that is under way returns
+# before its next step, until we are back at top level.
+__gb_unwind() {
+    case ${FUNCNAME[1]-} in
+    __gb_end) return 0 ;;
+    esac
+    # Of what is sourced, the first file is ours.
+    ((${#FUNCNAME[@]} < 3)) || return 2
+}
+
+# The command is over: say so, with the jobs, its number, its status and the directory.
+__gb_end() {
+    local number=$1 status=$2
+    if [[ -n ${__gb_stopped-} ]]; then
+        builtin trap - DEBUG
+        builtin shopt -u extdebug
+        builtin set +T
+        status=130
+    fi
+    builtin unset -v __gb_stopped __gb_cmd
+    {
+        builtin jobs -l
+        builtin printf '\0%s %s\0%s\0' "$number" "$status" "$PWD"
+    } >&61
+}
+
+# The shell ends, by 'exit', by an error under 'set -e' or the like: what it holds goes into a file,
+# from which the next one begins.
+__gb_carry() {
+    local name
+    [[ $BASHPID == "$$" ]] || return 0
+    builtin set +eux
+    {
+        while IFS= builtin read -r name; do
+            case $name in
+            __gb_* | name | BASH | BASH_* | BASHOPTS | BASHPID | SHELLOPTS | EUID | UID | PPID | \
+                FUNCNAME | GROUPS | DIRSTACK | PIPESTATUS | LINENO | RANDOM | SRANDOM | SECONDS | \
+                EPOCH* | COMP_* | OPTIND | OPTERR | OPTARG | HOSTTYPE | MACHTYPE | OSTYPE | _) ;;
+            *) builtin declare -p "$name" ;;
+            esac
+        done < <(builtin compgen -v)
+        builtin declare -f
+        builtin alias -p
+        builtin umask -p
+        builtin trap -p HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD
+        builtin shopt -p
+        builtin printf 'builtin cd -- %q\n' "$PWD"
+        builtin printf '%s\n' "$__gb_options"
+        # What a substitution does not inherit.
+        [[ $__gb_flags != *e* ]] || builtin printf 'builtin set -e\n'
+        builtin printf '#%s\n' "$__gb_mark"
+    } >"$__gb_dir/state" 2>/dev/null
+}
+builtin trap '__gb_stopped=1; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; \builtin return 130' RTMAX-3
+builtin trap '\builtin exit 130' RTMAX-4
+builtin trap '__gb_flags=$-; __gb_options=$(\builtin shopt -po); __gb_carry' EXIT
+builtin set -m

@@ -1,0 +1,445 @@
+"""Shells that stay. Numbers are those of the intents in the reference."""
+import json
+import os
+import time
+
+import pytest
+from box import SANITIZED, Terminal, glovebox, until
+from test_sessions import LEVELS, engine
+
+LATE = 5 if SANITIZED else 1
+
+
+class Shell:
+    """One session of a batch that stays."""
+
+    def __init__(self, batch, name="s"):
+        self.batch = batch
+        self.name = name
+
+    def run(self, command, **more):
+        return self.batch.ask({"kind": "shell", "session": self.name, "command": command, **more})
+
+    def out(self, command, **more):
+        """What a command that must work prints."""
+        result = self.run(command, **more)
+        assert result["status"] == "ok", (result["status"], result["stderr"], result["error"])
+        return result["stdout"]
+
+    def op(self, op, **more):
+        return self.batch.op(op, self.name, **more)
+
+    def jobs(self):
+        return self.op("jobs")["value"]["jobs"]
+
+
+@pytest.fixture(params=LEVELS)
+def sh(request):
+    with engine(request.param, "-j", "8") as made:
+        yield Shell(made)
+
+
+@pytest.fixture
+def one():
+    with engine("namespaces", "-j", "8") as made:
+        yield Shell(made)
+
+
+def state(result):
+    return result["session"] and result["session"]["state"]
+
+
+# ---- what stays ----
+
+def test_directory_variables_functions_and_options_stay(sh):
+    """286, 295, 296, 299."""
+    first = sh.run("cd /tmp; X=5; export Y=6; f() { echo f$X; }; shopt -s nullglob; set -o pipefail; umask 027")
+    assert state(first) == "new" and first["session"]["cwd"] == "/tmp"
+    again = sh.run("pwd; f; bash -c 'echo $Y'; shopt nullglob; set -o | grep pipefail; umask; declare -A m=([a]=b)")
+    assert again["stdout"].split() == ["/tmp", "f5", "6", "nullglob", "on", "pipefail", "on", "0027"]
+    assert (state(again), again["session"]["cell"]) == ("intact", 2)
+    assert sh.out("echo ${m[a]}") == "b\n"
+
+
+def test_the_status_of_the_last_command_is_there(sh):
+    assert sh.run("(exit 7)")["exit_code"] == 7
+    assert sh.out("echo $?") == "7\n"
+
+
+def test_workdir_anchors_each_command(sh):
+    """287, 298: 'confine_workdir', which is the default where there is a 'workdir'."""
+    sh.out("mkdir -p sub/deep && cd /tmp")
+    base = sh.out("cd -; pwd").split()[-1]
+    assert sh.out("cd deep; pwd", workdir=f"{base}/sub") == f"{base}/sub/deep\n"
+    assert sh.out("pwd", workdir=f"{base}/sub") == f"{base}/sub\n"
+    assert sh.out("cd deep", workdir=f"{base}/sub", confine_workdir=False) == ""
+    assert sh.out("pwd", workdir=f"{base}/sub", confine_workdir=False) == f"{base}/sub/deep\n"
+
+
+def test_a_directory_with_quotes_in_its_name(one):
+    """342, 343: nothing in it is expanded."""
+    name = "/tmp/a'b $(touch hit) `touch hit` \"c"
+    sh = one
+    sh.out('mkdir -p "$D"', env={"D": name})
+    assert sh.out("pwd", workdir=name) == name + "\n"
+    assert sh.run("ls -d hit /tmp/hit /workspace/hit")["stdout"] == ""
+
+
+def test_variables_of_a_request(sh):
+    sh.out(":", env={"A": "1"})
+    assert sh.out("echo $A$B", env={"B": "it's $A"}) == "1it's $A\n"
+    assert sh.run("echo ${A-none}", env={"A": None})["stdout"] == "none\n"
+
+
+def test_requests_at_once_use_one_shell_in_order(sh):
+    """291: nobody's command gets in another's way."""
+    sh.batch.send(*({"kind": "shell", "session": "s", "command": f"echo {i} $$"} for i in range(8)))
+    said = [r["stdout"].split() for r in sh.batch.results(8)]
+    assert [int(n) for n, _ in said] == list(range(8)) and len({pid for _, pid in said}) == 1
+
+
+def test_sessions_do_not_see_each_other(one):
+    other = Shell(one.batch, "t")
+    one.out("X=1; cd /tmp")
+    assert other.out("echo ${X-none}; pwd") == "none\n/workspace\n"
+
+
+def test_a_session_is_of_one_kind(one):
+    one.out(":")
+    refused = one.batch.cell("1")
+    assert refused["status"] == "failed" and "a shell" in refused["error"]["message"]
+    for op in ("rewind", "fork"):
+        more = {"into": "u"} if op == "fork" else {}
+        assert "cannot be taken back or forked" in one.op(op, **more)["error"]["message"]
+    one.batch.cell("x = 1", session="p")
+    assert "no shell" in Shell(one.batch, "p").run("ls")["error"]["message"]
+    assert "no jobs" in Shell(one.batch, "p").op("jobs")["error"]["message"]
+
+
+def test_files_of_the_workspace(sh):
+    sh.out(":")
+    sh.batch.ask({"kind": "session", "op": "write_file", "session": "s", "files": {"in.txt": "x\n"}})
+    made = sh.run("cat in.txt > out.txt", workdir=".")
+    assert [f["path"] for f in made["files"]] == ["out.txt"]
+    assert sh.op("read_file", path="out.txt")["value"]["text"] == "x\n"
+
+
+def test_arguments_and_standard_input(sh):
+    assert sh.out('echo "$# $1|$2"; cat', argv=["a b", "c'd"], stdin="fed\n") == "2 a b|c'd\nfed\n"
+    assert sh.out("echo $#; cat") == "0\n"
+
+
+def test_rules_hold_for_each_command():
+    with engine("namespaces", "--allow-command", "echo,cd,pwd") as made:
+        sh = Shell(made)
+        sh.out("cd /tmp; X=1")
+        refused = sh.run("ls")
+        assert refused["status"] == "rejected" and state(refused) == "intact"
+        assert sh.out("echo $X; pwd") == "1\n/tmp\n"
+
+
+def test_a_shell_that_cannot_be_kept():
+    with engine("namespaces", "--shell", "sh") as made:
+        failed = Shell(made).run("echo hi")
+        assert failed["status"] == "failed" and "use bash" in failed["error"]["hint"]
+        assert made.ask({"kind": "shell", "command": "echo hi"})["stdout"] == "hi\n"
+
+
+# ---- what cannot break it ----
+
+HARMLESS = {
+    "comment": ("# nothing", 0),  # 449
+    "comment_without_newline": ("echo a # it's", 0),
+    "unterminated": ('echo "abc', 2),  # 450
+    "unterminated_single": ("echo 'abc", 2),
+    "open_group": ("{ echo a", 2),
+    "closing_brace": ("echo a; }", 2),
+    "closing_bracket": (")", 2),
+    "closing_words": ("fi; done; esac", 2),
+    "here_document_without_end": ("cat <<EOF\nhello", 0),
+    "backslash_at_the_end": ("echo a\\", 0),
+    "read": ("read x", 1),  # 451
+    "cat": ("cat", 0),
+    "exec_redirect": ("exec >/dev/null 2>&1", 0),  # 452
+    "exec_close": ("exec 0<&- 1>&- 2>&-", 0),
+    "return": ("return 4", 4),
+    "break": ("break; continue", 0),
+    "exit": ("exit 3", 3),  # 448
+    "exit_in_function": ("g() { exit 5; }; g", 5),
+    "errexit": ("set -e; false; echo x", 1),  # 455
+    "nounset": ("set -u; echo $nothing; echo x", 1),
+    "parameter_error": ("echo ${nothing:?gone}; echo x", 1),
+    "sentinel": ("echo __gb_end 0123456789abcdef 0; printf '\\0%s 0\\0/\\0' 0123456789abcdef", 0),  # 294
+    "verbose": ("set -v -x; echo a; set +v +x", 0),
+    "ifs": ("IFS=abcdef; set -f; GLOBIGNORE=*", 0),
+    "posix": ("set -o posix; :; set +o posix", 0),
+    "traps": ("trap 'echo trapped' INT TERM HUP ERR; false", 1),
+    "prompt_command": ("PROMPT_COMMAND='exit 9' PS0='$(exit 9)' PS4='$(echo >&2 ps4)'", 0),
+    "aliases": ("shopt -s expand_aliases; alias .='echo no' eval='echo no' printf='echo no' builtin='echo no'", 0),
+    "functions": ("printf() { :; }; eval() { :; }; trap() { :; }; set() { :; }", 0),
+    "debug_trap": ("trap 'true' DEBUG; echo a", 0),
+    "no_directory": ("mkdir /tmp/gone; cd /tmp/gone; rmdir /tmp/gone", 0),
+    "removed_pipes": ("rm -rf /tmp/.glovebox-* \"$TMPDIR\"/.glovebox-*", 0),
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_nothing_breaks_the_next_command(one, name):
+    """294, 448 to 452, 455: what a command says is about itself."""
+    command, code = HARMLESS[name]
+    one.out("X=5")
+    result = one.run(command, timeout=10)
+    assert result["exit_code"] == code, (result["stdout"], result["stderr"])
+    assert result["usage"]["wall_ms"] < 5000
+    assert state(result) == "intact", result["findings"]
+    after = one.run("command echo here $X; command echo err >&2")
+    assert (after["stdout"], after["stderr"].splitlines()[-1:]) == ("here 5\n", ["err"]), after["stderr"]
+
+
+def test_set_e_ends_the_command_and_stays(sh):
+    """455."""
+    sh.out("X=5; cd /tmp; f() { echo f; }")
+    result = sh.run("set -e; echo a; false; echo x")
+    assert (result["exit_code"], result["stdout"], state(result)) == (1, "a\n", "intact")
+    assert sh.out("[[ $- == *e* ]] && echo on; f; pwd; echo $X") == "on\nf\n/tmp\n5\n"
+    assert sh.run("false; echo no")["stdout"] == ""
+
+
+def test_a_shell_that_is_replaced_is_said_to_be(sh):
+    """448: 'exec' and a killed shell leave nothing to go on from; the next command has a fresh shell."""
+    sh.out("X=5; echo kept > file")
+    for end, code in (("exec echo replaced", 0), ("kill -9 $$", 137)):
+        result = sh.run(end)
+        assert (result["exit_code"], state(result)) == (code, "new")
+        assert [f["rule"] for f in result["findings"]] == ["session"]
+        assert sh.out("echo ${X-none}; cat file; X=5") == "none\nkept\n"
+
+
+def test_the_end_of_the_guest_is_the_end_of_the_session(sh):
+    """The process that passes commands on is in the box, and can be killed there."""
+    sh.out("X=5")
+    result = sh.run("kill -9 $PPID; sleep 5")
+    assert result["status"] == "crashed" and result["session"] is None
+    assert "the session is gone" in result["findings"][0]["message"]
+    again = sh.run("echo ${X-none}")
+    assert (again["stdout"], state(again)) == ("none\n", "new")
+
+
+# ---- time ----
+
+STUBBORN = {
+    "sleep": "sleep 60",  # 297, 453
+    "ignores_signals": "trap '' INT TERM HUP QUIT USR1 USR2; sleep 60",  # 454
+    "loop_of_commands": "while :; do sleep 0.01; done",
+    "loop": "while :; do :; done",
+    "function": "g() { while :; do sleep 0.01; done; echo no; }; h() { g; echo no; }; h; echo no",
+    "pipeline": "sleep 60 | cat | (sleep 60; cat)",
+    "substitution": "x=$(sleep 60); echo no",
+    "own_session": "setsid --wait sleep 60",
+    "own_groups": "set -m; (set -m; sleep 60 & wait)",
+    "children_that_ignore": "bash -c 'trap \"\" INT TERM; while :; do sleep 1; done'",
+    "wait": "sleep 60 & wait",
+    "read_from_fifo": "mkfifo p; read x < p",
+    "stopped_shell": "kill -STOP $$; sleep 60",
+    "eval": "eval 'eval \"while :; do sleep 0.01; done\"'",
+    "sourced": "echo 'while :; do sleep 0.01; done' > w; . ./w; echo no",
+}
+
+
+@pytest.mark.parametrize("name", STUBBORN)
+def test_a_timeout_ends_the_command_and_not_the_shell(sh, name):
+    """297, 453, 454: state survives, and the call ends within a second of its time."""
+    sh.out("X=5; sleep 500 & J=$!; f() { echo f; }")
+    began = time.monotonic()
+    result = sh.run(STUBBORN[name], timeout=0.5)
+    took = time.monotonic() - began
+    assert (result["status"], result["exit_code"]) == ("timeout", 124)
+    assert state(result) == "intact" and took < 0.5 + LATE, (took, result["findings"])
+    assert "no" not in result["stdout"]
+    after = sh.run("echo $X; f; kill -0 $J && echo job")
+    assert after["stdout"] == "5\nf\njob\n", after
+
+
+def test_output_so_far_comes_with_a_timeout(sh):
+    result = sh.run("echo before; echo warned >&2; sleep 60; echo after", timeout=0.5)
+    assert result["stdout"] == "before\n" and result["stderr"].startswith("warned\n")
+
+
+def test_a_shell_that_cannot_be_stopped_is_replaced(sh):
+    """Whoever takes away what stops it loses the shell, and is told so."""
+    result = sh.run("X=5; trap '' RTMAX-3 RTMAX-4; while :; do :; done", timeout=0.5)
+    assert result["status"] == "timeout" and state(result) == "new"
+    assert result["usage"]["wall_ms"] < 500 + 2000 * LATE
+    assert sh.out("echo ${X-none}") == "none\n"
+
+
+# ---- jobs ----
+
+def test_a_job_is_named_and_nobody_waits_for_it(sh):
+    """447: over as soon as the command is, with one job named."""
+    sh.out(":")
+    result = sh.run("sleep 600 & echo hi")
+    assert (result["status"], result["stdout"]) == ("ok", "hi\n")
+    assert result["usage"]["wall_ms"] < 100 * LATE * LATE
+    assert [(j["command"], j["running"]) for j in result["jobs"]] == [("sleep 600 &", True)]
+    assert sh.jobs()[0]["pid"] == result["jobs"][0]["pid"]
+
+
+def test_late_output_is_the_jobs_own(sh):
+    """456: it is in no later result, and can be read from any byte on."""
+    job = sh.run("(sleep 0.2; echo late; sleep 0.2; echo later >&2; sleep 600) & echo now")["jobs"][0]
+    after = sh.run("sleep 1; echo mine")
+    assert (after["stdout"], after["stderr"]) == ("mine\n", "")
+    told = sh.op("job_read", job=job["pid"])["value"]["output"]
+    assert (told["text"], told["next_offset"], told["open"]) == ("late\nlater\n", 11, True)
+    assert sh.op("job_read", job=job["pid"], offset=5, length=3)["value"]["output"]["text"] == "lat"
+    assert sh.op("job_read", job=job["pid"], offset=10**9)["value"]["output"]["text"] == ""
+
+
+def test_a_job_is_killed_with_all_that_it_started(sh):
+    """331, 334: also what ignores the polite word."""
+    job = sh.run("(trap '' TERM; sleep 600 | sleep 600) & echo $!")
+    pid = job["jobs"][0]["pid"]
+    told = sh.op("job_kill", job=pid)
+    assert told["status"] == "ok"
+    assert [j["running"] for j in told["value"]["jobs"]] == [False]
+    assert sh.run(f"kill -0 -{pid}")["exit_code"] == 1
+    assert "no job" in sh.op("job_kill", job=12345678)["error"]["message"]
+
+
+def test_the_end_of_a_job_is_told_once(sh):
+    sh.out("sleep 0.1 & echo")
+    time.sleep(0.4)
+    assert [j["running"] for j in sh.run(":")["jobs"]] == [False]
+    assert sh.run(":")["jobs"] == []
+    assert [j["running"] for j in sh.jobs()] == [False]
+
+
+def test_jobs_outlive_the_shell(one):
+    """What 'exit' leaves running is still a job, and can be ended."""
+    pid = one.run("sleep 600 & echo")["jobs"][0]["pid"]
+    assert state(one.run("exit 1")) == "intact"
+    assert [j["pid"] for j in one.run(":")["jobs"]] == [pid]
+    assert one.op("job_kill", job=pid)["status"] == "ok"
+    assert one.run(f"kill -0 {pid}")["exit_code"] == 1
+
+
+def test_wait_and_fg_know_the_jobs(one):
+    one.out("sleep 0.3 & P=$!")
+    assert one.out("wait $P; echo $?") == "0\n"
+    one.out("cat /dev/null & sleep 0.2 & jobs")
+    assert "sleep" in one.out("jobs; fg %2 2>/dev/null; echo")
+
+
+def test_a_job_that_prints_without_end(one):
+    job = one.run("yes & echo")["jobs"][0]
+    assert one.out("echo mine") == "mine\n"
+    told = one.op("job_read", job=job["pid"], offset=0)["value"]["output"]
+    assert told["offset"] >= 0 and set(told["text"]) <= {"y", "\n"} and told["bytes"] > 0
+    assert one.op("job_kill", job=job["pid"])["status"] == "ok"
+
+
+def test_many_jobs(one):
+    """More than are kept count of: the shell goes on."""
+    one.run("for i in $(seq 40); do sleep 600 & done; echo ok", timeout=20)
+    assert one.out("echo still") == "still\n"
+
+
+# ---- a full disk, few descriptors ----
+
+def test_a_full_disk(one):
+    """There is no room for a file, and a command still runs and can make some."""
+    one.run("head -c 1G /dev/zero > /tmp/big; head -c 1G /dev/zero > big")
+    assert one.out("echo still; rm /tmp/big big") == "still\n"
+
+
+def test_no_inodes_left(one):
+    one.run("cd /tmp; i=0; while : > n$i; do i=$((i+1)); done 2>/dev/null; echo $i", timeout=60)
+    assert one.out("echo still") == "still\n"
+    one.run("rm -f /tmp/n*", timeout=60)
+
+
+def test_large_output_and_a_long_command(sh):
+    """434."""
+    result = sh.run("head -c 3000000 /dev/zero | tr '\\0' x")
+    assert result["stdout_bytes"] == 3000000 and result["stdout_truncated"]
+    text = "é'" * 20000
+    assert sh.out("printf %s \"$(cat <<'END'\n" + text + "\nEND\n)\" | wc -c") == f"{len(text.encode())}\n"
+
+
+def test_ten_thousand_commands(one):
+    """Memory, descriptors and processes stay as they are."""
+    def held():
+        pid = one.batch.process.pid
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            rss = int(file.read().split()[1]) * 4
+        return rss, len(os.listdir(f"/proc/{pid}/fd")), one.batch.processes()
+
+    def inside():
+        return one.out("ls /proc/$$/fd | wc -l; ls /proc/$PPID/task | wc -l; grep -c . <(ls -A /tmp)").split()
+
+    def many(count):
+        for _ in range(count // 50):
+            one.batch.send(*({"kind": "shell", "session": "s", "command": "echo $((i++))"},) * 50)
+            last = one.batch.results(50)[-1]
+        return int(last["stdout"])
+
+    many(1000)
+    before, there = held(), inside()
+    count = 1000 if SANITIZED else 9000
+    assert many(count) == 1000 + count - 1
+    after = held()
+    assert inside() == there and after[1:] == before[1:] and after[0] < before[0] + 2000
+
+
+# ---- the command line ----
+
+def test_commands_from_a_pipe():
+    done = glovebox("shell", input="""cd /tmp
+pwd
+for i in 1 2
+do echo $i
+done
+cat <<X
+document
+X
+f() {
+  echo "$1 (
+)"
+}
+f a && \\
+f b
+# a comment
+false
+""")
+    assert done.stdout == "/tmp\n1\n2\ndocument\na (\n)\nb (\n)\n", done.stderr
+    assert done.returncode == 1
+
+
+def test_results_from_a_pipe():
+    done = glovebox("shell", "--json", input="X=1; echo a >&2\necho $X\nexit 3\necho never\n")
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [r["exit_code"] for r in results] == [0, 0, 3] and done.returncode == 3
+    assert results[1]["stdout"] == "1\n" and results[0]["stderr"] == "a\n"
+
+
+def test_jobs_from_the_prompt():
+    done = glovebox("shell", input="(sleep 0.1; echo late) & echo $!\nsleep 0.5\n:jobs\n:kill x\n:help\n")
+    pid = done.stdout.split()[0]
+    assert f"glovebox: job {pid} runs:" in done.stderr and f"glovebox: job {pid} has ended:" in done.stderr
+    assert "5 bytes" in done.stdout and ":kill takes" in done.stderr and ":reset" in done.stdout
+
+
+def test_a_prompt_on_a_terminal():
+    with Terminal("shell", on_terminal=("stdin", "stdout", "stderr")) as terminal:
+        terminal.shows("$ ")
+        terminal.types("cd /tmp\n")
+        terminal.shows("/tmp$ ")
+        terminal.types("X=5; echo go; sleep 60\n")
+        terminal.shows("\ngo")
+        terminal.types("\x03")
+        terminal.shows("/tmp$ ")
+        terminal.types("echo x${X}x\n")
+        terminal.shows("x5x")
+        terminal.types("\x04")
+        assert terminal.ends()[0] == 0
