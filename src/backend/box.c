@@ -268,7 +268,8 @@ static bool next_event(struct host_box *box, struct box_event *event, ssize_t *r
     size_t n = 1;
 
     *ret_len = fd_recv(box->ctl, event, sizeof(*event), &fd, &n);
-    if (*ret_len > 0 && n == 1 && event->kind == BOX_READY && box->workspace < 0)
+    if (*ret_len > 0 && n == 1 && box->workspace < 0 &&
+        (event->kind == BOX_READY || event->kind == BOX_OPENED))
         box->workspace = take_fd(&fd);
     if (*ret_len > 0 && n == 1)
         gb_closep(&fd);
@@ -302,6 +303,7 @@ static void note_event(struct host_box *box, const struct box_event *event)
     case BOX_RESTED:
     case BOX_ROLLED:
     case BOX_DROPPED:
+    case BOX_OPENED:
         if (box->seat)
             seat_event(box, event);
         break;
@@ -670,6 +672,8 @@ int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *er
     fork->kin->n++;
     fork->number = box->number;
     fork->is_fork = true;
+    fork->uid = box->uid;
+    fork->gid = box->gid;
     fork->shape = box->shape;
     (void)mounts_ref(fork->shape.mounts);
     fork->n_layers = box->n_layers;

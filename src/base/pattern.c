@@ -67,8 +67,8 @@ int pattern_check(const char *pattern, struct gb_err *err)
     int error = 0;
 
     if (!load(&p)) {
-        (void)gb_fail(err, GB_E_INVALID, 0, "'pattern' cannot be checked: no libpcre2-8.so.0");
-        return gb_fail_hint(err, "install PCRE2 (libpcre2-8-0), or leave 'pattern' out");
+        (void)gb_fail(err, GB_E_INVALID, 0, "cannot be checked: no libpcre2-8.so.0");
+        return gb_fail_hint(err, "install PCRE2 (libpcre2-8-0), or do without patterns");
     }
     code = compile(&p, pattern, false, &error, &at);
     if (code) {
@@ -76,7 +76,7 @@ int pattern_check(const char *pattern, struct gb_err *err)
         return 0;
     }
     (void)p.message(error, why, sizeof(why));
-    return gb_fail(err, GB_E_INVALID, 0, "'pattern' is no regular expression: %s at %zu", why, at);
+    return gb_fail(err, GB_E_INVALID, 0, "not a regular expression: %s at %zu", why, at);
 }
 
 static int match(const char *pattern, bool any_case, const char *text, size_t len)

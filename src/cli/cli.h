@@ -23,6 +23,7 @@ struct args {
     json_t *inputs; /* --input */
     json_t *tools;  /* --tool: a list */
     json_t *files;  /* --file */
+    json_t *serve;  /* keys for the HTTP server */
     const char *code;
     const char *stdin_path;
     const char *prelude_path;
@@ -32,6 +33,7 @@ struct args {
     const char *expect; /* a hash */
     const char *print_config;
     const char *probe_names;
+    const char *token_file;
     int jobs; /* 0: not given */
     bool want_help;
     bool want_version;
@@ -40,6 +42,7 @@ struct args {
     bool want_explain;
     bool is_quiet;
     bool want_probe;
+    bool no_auth;
 };
 
 struct command {
@@ -57,6 +60,7 @@ extern const struct command cmd_check;
 extern const struct command cmd_batch;
 extern const struct command cmd_repl;
 extern const struct command cmd_mcp;
+extern const struct command cmd_serve;
 extern const struct command cmd_audit;
 extern const struct command cmd_instructions;
 extern const struct command cmd_doctor;

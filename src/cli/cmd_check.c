@@ -177,18 +177,18 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-static void print_summary(const struct check *c)
+static int print_summary(const struct check *c, int status)
 {
     struct text t;
 
     if (text_open(&t) < 0)
-        return;
+        return CLI_FAILED;
     fprintf(t.stream, "%zu checked", c->count - c->seen.failed);
     if (c->seen.failed > 0)
         fprintf(t.stream, ", %zu could not be", c->seen.failed);
     fprintf(t.stream, ", %zu rejected: %zu error%s, %zu warning%s\n", c->seen.rejected,
             c->seen.errors, plural(c->seen.errors), c->seen.warnings, plural(c->seen.warnings));
-    (void)!text_send(&t, STDOUT_FILENO);
+    return text_finish(&t, status);
 }
 
 /* ---- the whole ---- */
@@ -211,6 +211,7 @@ static void cancel_all(struct check *c)
 static int drive(struct check *c)
 {
     bool is_cancelled = false;
+    int status = CLI_OK;
 
     while (c->printed < c->count) {
         start_some(c);
@@ -226,11 +227,11 @@ static int drive(struct check *c)
         return CLI_SIGNAL + signals_caught();
     if (c->write_error != 0)
         return write_failed(c->write_error);
-    if (!c->args->want_json)
-        print_summary(c);
     if (c->seen.failed > 0)
-        return CLI_FAILED;
-    return c->seen.rejected > 0 ? CLI_REJECTED : CLI_OK;
+        status = CLI_FAILED;
+    else if (c->seen.rejected > 0)
+        status = CLI_REJECTED;
+    return c->args->want_json ? status : print_summary(c, status);
 }
 
 static int make_items(struct check *c, size_t n_rest, struct gb_err *err)

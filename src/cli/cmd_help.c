@@ -98,11 +98,11 @@ static void print_program(FILE *f)
                   0, 0);
     fputs("\nCommands:\n", f);
     for (const struct command *const *c = commands; *c; c++)
-        fprintf(f, "  %-8s  %s\n", (*c)->name, (*c)->summary);
+        fprintf(f, "  %-12s  %s\n", (*c)->name, (*c)->summary);
 
     fputs("\nExit status:\n", f);
     for (const struct exit_meaning *e = exit_meanings; e->meaning; e++)
-        fprintf(f, "  %-8s  %s\n", e->status, e->meaning);
+        fprintf(f, "  %-12s  %s\n", e->status, e->meaning);
     fputc('\n', f);
     print_wrapped(
         f,

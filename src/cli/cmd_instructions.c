@@ -45,7 +45,7 @@ static const struct option_group *const groups[] = {
 const struct command cmd_instructions = {
     .name = "instructions",
     .operands = "[OPTIONS]",
-    .summary = "the text that tells a model how to write programs and commands for this",
+    .summary = "what to tell a model of writing programs and commands",
     .description =
         "Prints what a model should know to use 'run' and 'shell' as the options and the "
         "configuration have it: the tools with their signatures, the files, the limits, "

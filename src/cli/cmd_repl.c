@@ -113,6 +113,18 @@ static void say_fork(struct repl *r, const char *word)
         message("the session '%s' is a fork of this one; :use %s goes there", word, word);
 }
 
+static bool is_session(struct repl *r, const char *name)
+{
+    json_auto_t *request = json_pack("{s:s, s:s}", "kind", "session", "op", "list");
+    json_auto_t *result = request ? converse_serve(&r->talk, request) : NULL;
+    const json_t *all = json_object_get(result, "value");
+
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (strcmp(text_of(json_array_get(all, i), "name"), name) == 0)
+            return true;
+    return false;
+}
+
 static void say_use(struct repl *r, const char *word)
 {
     if (!*word || strlen(word) >= sizeof(r->name)) {
@@ -120,6 +132,8 @@ static void say_use(struct repl *r, const char *word)
         return;
     }
     (void)snprintf(r->name, sizeof(r->name), "%s", word);
+    if (!is_session(r, word))
+        message("there is no session '%s' yet: the next cell begins it", word);
 }
 
 static void say_reset(struct repl *r, const char *word)
@@ -229,6 +243,17 @@ static void obey(struct repl *r, const char *line)
 
 /* ---- lines ---- */
 
+/* What one types to leave Python. In a cell it would end the cell, and nothing else. */
+static bool is_farewell(const char *line)
+{
+    static const char *const leaving[] = { "exit", "exit()", "quit", "quit()" };
+
+    for (size_t i = 0; i < ARRAY_LEN(leaving); i++)
+        if (strcmp(line, leaving[i]) == 0)
+            return true;
+    return false;
+}
+
 static void flush_cell(struct repl *r)
 {
     if (r->cells.text.len > 0) {
@@ -250,6 +275,10 @@ static void take_line(struct repl *r, const char *line)
         obey(r, line + 1);
         return;
     }
+    if (r->is_terminal && r->cells.text.len == 0 && is_farewell(line)) {
+        r->is_over = true;
+        return;
+    }
     while (state == CELLS_BEFORE) {
         if (cells_add(&r->cells, line, r->is_terminal, &state, &err) < 0) {
             message_err(&err);
@@ -265,7 +294,7 @@ static void loop(struct repl *r)
 {
     const char *line = "";
 
-    while (!r->is_over) {
+    while (!r->is_over && !r->talk.lost) { /* with nobody to read it, no cell is run */
         converse_interrupts = 0;
         switch (r->ops->line(r->edit, r->cells.text.len > 0 ? "... " : ">>> ", &line)) {
         case EDIT_LINE:
@@ -299,6 +328,8 @@ static int repl_run(struct repl *r)
         message("Python in a box that stays; :help for help, Ctrl-D to end");
     loop(r);
     r->ops->close(r->edit);
+    if (r->talk.lost)
+        return r->talk.lost;
     return r->is_terminal ? CLI_OK : r->status;
 }
 
@@ -350,7 +381,7 @@ const struct command cmd_repl = {
         "last cell.\n"
         "Ctrl-C raises KeyboardInterrupt in the cell; once more kills it, and the session goes "
         "back to where it was before. Ctrl-D ends. Lines that begin with a colon are about the "
-        "session: :rewind, :fork, :use, :reset, :inspect, :help.",
+        "session: :rewind, :fork, :use, :reset, :inspect, :help, :quit.",
     .groups = groups,
     .run = repl_main,
 };

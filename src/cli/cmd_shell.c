@@ -77,7 +77,7 @@ static int shell_main(const struct args *args)
                    args->operands.words[0]);
         return cli_refuse(args->command, &err);
     }
-    if (args->want_probe)
+    if (args->want_probe || (args->probe_names && !args->code))
         return probe(args);
     if (args->code || args->want_explain)
         return run_once(args);

@@ -52,9 +52,11 @@ static void on_output(void *data, struct gb_job *job, enum gb_stream stream, con
                       size_t len)
 {
     struct converse *c = data;
+    int e = write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, len);
 
     (void)job;
-    (void)!write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, len);
+    if (e < 0 && stream != GB_STDERR && c->lost == 0)
+        c->lost = write_failed(e);
     if (stream == GB_STDERR && len > 0)
         c->report.is_line_open = bytes[len - 1] != '\n';
 }

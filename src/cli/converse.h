@@ -17,6 +17,7 @@ struct converse {
     struct asker asker;
     struct report report;
     struct shown shown;
+    int lost;       /* the exit status for output that could not be written, or 0 */
     bool is_silent; /* nothing is printed as it comes: the result has it */
     /* of the request under way */
     struct gb_job *job;

@@ -18,7 +18,7 @@ static void put(FILE *f, const char *text)
         else if (*text == '-')
             fputs("\\-", f);
         else if (*text == '\n')
-            fputs("\n.PP\n", f);
+            fputs("\n.IP\n", f);
         else
             fputc(*text, f);
     }

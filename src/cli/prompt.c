@@ -334,7 +334,7 @@ static void loop(struct prompt *p)
     const char *line = "";
     char ask[CWD_SHOWN + 16];
 
-    while (!p->is_over) {
+    while (!p->is_over && !p->talk.lost) {
         converse_interrupts = 0;
         (void)snprintf(ask, sizeof(ask), "%s$ ", p->cwd);
         switch (p->ops->line(p->edit, p->is_asked ? "" : p->text.len > 0 ? "> " : ask, &line)) {
@@ -367,6 +367,8 @@ static int prompt_run(struct prompt *p)
         message("a shell in a box that stays; :help for help, Ctrl-D to end");
     loop(p);
     p->ops->close(p->edit);
+    if (p->talk.lost)
+        return p->talk.lost;
     return p->is_terminal ? CLI_OK : p->status;
 }
 

@@ -127,6 +127,20 @@ static void print_survivors(FILE *f, const json_t *result)
     fputc('\n', f);
 }
 
+/* Somebody asked for the whole of it, and will look for it later. */
+static void print_unspilled(FILE *f, const json_t *spill)
+{
+    static const char *const streams[][2] = { { "stdout", "standard output" },
+                                              { "stderr", "standard error" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(streams); i++) {
+        const char *error = json_string_at(json_object_get(spill, streams[i][0]), "error", NULL);
+        if (error)
+            fprintf(f, "glovebox: warning: --spill: %s was not kept whole: %s\n", streams[i][1],
+                    error);
+    }
+}
+
 /* What we say begins a line of its own, also after half a line of the guest's. */
 static void say(struct text *t, bool *is_line_open)
 {
@@ -155,6 +169,10 @@ void report_result(const json_t *result, const struct report *r)
     }
     if (json_array_size(json_object_get(result, "survivors")) > 0 && text_open(&t) == 0) {
         print_survivors(t.stream, result);
+        say(&t, &is_line_open);
+    }
+    if (json_object_get(result, "spill") && text_open(&t) == 0) {
+        print_unspilled(t.stream, json_object_get(result, "spill"));
         say(&t, &is_line_open);
     }
     if (!unrecorded || is_told || text_open(&t) < 0)

@@ -14,6 +14,7 @@
 #include "cli/io.h"
 #include "cli/signals.h"
 #include "cli/tools.h"
+#include "engine/loop.h"
 #include "glovebox.h"
 
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
@@ -402,8 +403,31 @@ static char *file_of(const struct args *args, const char *key)
     return access("glovebox.json", F_OK) == 0 ? strdup("./glovebox.json") : user_path();
 }
 
+/* Did an option say it, as far as one can tell? What a file says of mounts and tools adds up with
+ * what the options say, and the complaint does not tell them apart. */
+static bool is_option(const struct args *args, const json_t *config, const char *key)
+{
+    if (strcmp(key, "tools") == 0)
+        return args->tools_path || json_array_size(args->tools) > 0;
+    if (strcmp(key, "mounts") == 0)
+        return json_object_get(args->config, "mount") && !json_object_get(config, "mounts");
+    return json_object_get(args->config, key) != NULL;
+}
+
+/* How an option is called that sets the key. */
+static const char *option_of(const struct args *args, char *key)
+{
+    if (strcmp(key, "mounts") == 0)
+        return "mount";
+    if (strcmp(key, "tools") == 0)
+        return args->tools_path ? "tools" : "tool";
+    for (char *at = strchr(key, '_'); at; at = strchr(at, '_'))
+        *at = '-';
+    return key;
+}
+
 /* The engine's complaints about its configuration begin with the key: say where that was set. */
-static void name_source(const struct args *args, json_t *error)
+static void name_source(const struct args *args, const json_t *config, json_t *error)
 {
     const char *text = json_string_at(error, "message", "");
     size_t len = strcspn(text, ":");
@@ -412,19 +436,18 @@ static void name_source(const struct args *args, json_t *error)
     if (!key || !text[len] || strspn(key, "abcdefghijklmnopqrstuvwxyz_") != len ||
         strcmp(json_string_at(error, "type", ""), gb_code_name(GB_E_INVALID)) != 0)
         return;
-    if (json_object_get(args->config, key)) {
-        for (char *at = strchr(key, '_'); at; at = strchr(at, '_'))
-            *at = '-';
-        (void)json_object_set_new(error, "message", json_sprintf("--%s%s", key, text + len));
+    if (is_option(args, config, key)) {
+        (void)json_object_set_new(error, "message",
+                                  json_sprintf("--%s%s", option_of(args, key), text + len));
         return;
     }
     file = file_of(args, key);
-    if (file)
+    if (file && access(file, F_OK) == 0)
         (void)json_object_set_new(error, "message", json_sprintf("%s: %s", file, text));
 }
 
-int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,
-                      json_t **ret_error)
+static int open_plain_on(struct event_base *base, const struct args *args, const json_t *config,
+                         struct gb_engine **ret, json_t **ret_error)
 {
     auto_free char *text = json_dumps(config, JSON_COMPACT);
     auto_free char *error = NULL;
@@ -432,18 +455,30 @@ int engine_open_plain(const struct args *args, const json_t *config, struct gb_e
     *ret_error = NULL;
     if (!text)
         return -1;
-    if (gb_engine_new(text, ret, &error) == 0) {
+    if (engine_new_on(base, text, ret, &error) == 0) {
         note_idle_lists(args, config);
         return 0;
     }
     if (error)
         *ret_error = json_loads(error, JSON_ALLOW_NUL, NULL);
-    name_source(args, *ret_error);
+    name_source(args, config, *ret_error);
     return -1;
+}
+
+int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,
+                      json_t **ret_error)
+{
+    return open_plain_on(NULL, args, config, ret, ret_error);
 }
 
 int engine_open(const struct args *args, const json_t *config, struct gb_engine **ret,
                 json_t **ret_error)
+{
+    return engine_open_on(NULL, args, config, ret, ret_error);
+}
+
+int engine_open_on(struct event_base *base, const struct args *args, const json_t *config,
+                   struct gb_engine **ret, json_t **ret_error)
 {
     /* A guest that only Landlock holds runs under our uid: without this it could read our memory
      * through /proc. A leak checker needs to trace us, so its builds go without. */
@@ -451,7 +486,7 @@ int engine_open(const struct args *args, const json_t *config, struct gb_engine 
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
     signals_catch();
-    if (engine_open_plain(args, config, ret, ret_error) < 0)
+    if (open_plain_on(base, args, config, ret, ret_error) < 0)
         return -1;
     signals_watch(*ret);
     return 0;

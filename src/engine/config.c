@@ -41,9 +41,39 @@ static int read_strings(json_t **ret, const char *key, json_t *value, struct gb_
     return 0;
 }
 
+/* What a request could loosen. A name that is misspelt would allow nothing, and nobody would know. */
+static int check_loosened(const char *key, const char *name, struct gb_err *err)
+{
+    static const char *const others[] = { "mounts", "shell", NULL };
+    const char *(*const lists[])(size_t i) = { settings_key, policy_key };
+    struct suggestion near = { .typed = name, .typed_len = strlen(name) };
+    const char *known;
+
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        for (size_t k = 0; (known = lists[i](k)); k++) {
+            if (strcmp(known, name) == 0)
+                return 0;
+            suggestion_offer(&near, known);
+        }
+    }
+    for (size_t i = 0; others[i]; i++) {
+        if (strcmp(others[i], name) == 0)
+            return 0;
+        suggestion_offer(&near, others[i]);
+    }
+    return gb_fail(err, GB_E_INVALID, 0, "%s: a request cannot loosen '%.60s'%s%s%s", key, name,
+                   near.best ? " (did you mean '" : "", near.best ? near.best : "",
+                   near.best ? "'?)" : "");
+}
+
 static int set_allow_request(struct config *c, const char *key, json_t *value, struct gb_err *err)
 {
-    return read_strings(&c->allow_request, key, value, err);
+    if (read_strings(&c->allow_request, key, value, err) < 0)
+        return -1;
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (check_loosened(key, json_string_value(json_array_get(value, i)), err) < 0)
+            return -1;
+    return 0;
 }
 
 static int set_preload(struct config *c, const char *key, json_t *value, struct gb_err *err)

@@ -70,8 +70,12 @@ static int resolve(const char *host, char ret[PATH_MAX], struct gb_err *err)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the mounts");
     while (len > 1 && copy[len - 1] == '/')
         copy[--len] = '\0';
-    if (lstat(copy, &st) < 0)
-        return gb_fail(err, GB_E_INVALID, errno, "mounts: '%.150s'", host);
+    if (lstat(copy, &st) < 0) {
+        (void)gb_fail(err, GB_E_INVALID, errno, "mounts: '%.150s'", host);
+        return strchr(host, ':') ? gb_fail_hint(err, "a mount is HOST:NAME, HOST:NAME:ro or "
+                                                     "HOST:NAME:rw")
+                                 : -1;
+    }
     if (S_ISLNK(st.st_mode)) {
         (void)gb_fail(err, GB_E_INVALID, 0, "mounts: '%.150s' is a symbolic link", host);
         return gb_fail_hint(err, "name the directory that it points to");
@@ -169,6 +173,17 @@ static void read_text(char *text, struct wish *w)
     }
 }
 
+/* Elsewhere HOST:rw is how one asks for a directory to write to: to take it for a name would mount
+ * another one, ro. */
+static int check_written(const struct wish *w, struct gb_err *err)
+{
+    if (w->has_mode || !w->name || (strcmp(w->name, "ro") != 0 && strcmp(w->name, "rw") != 0))
+        return 0;
+    (void)gb_fail(err, GB_E_INVALID, 0, "mounts: '%.150s:%s' does not say what it is to be called",
+                  w->host, w->name);
+    return gb_fail_hint(err, "a mount is HOST:NAME:%s", w->name);
+}
+
 static int read_one(struct mounts *m, json_t *value, struct gb_err *err)
 {
     auto_free char *text = json_is_string(value) ? strdup(json_string_value(value)) : NULL;
@@ -176,11 +191,13 @@ static int read_one(struct mounts *m, json_t *value, struct gb_err *err)
 
     if (text)
         read_text(text, &w);
-    else if (!json_is_object(value))
+    if (text && check_written(&w, err) < 0)
+        return -1;
+    if (!text && !json_is_object(value))
         return gb_fail(err, GB_E_INVALID, 0,
                        "mounts: must be a list of \"HOST:NAME[:ro|rw]\" or {\"host\", \"name\", "
                        "\"mode\"}");
-    else if (read_object(value, &w, err) < 0)
+    if (!text && read_object(value, &w, err) < 0)
         return -1;
     if (!w.host || !*w.host)
         return gb_fail(err, GB_E_INVALID, 0, "mounts: no host directory is named");

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
+#include "base/suggest.h"
 #include "engine/mounts.h"
 #include "engine/session.h"
 #include "engine/session_files.h"
@@ -34,7 +35,8 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
         json_object_set(r->program, "kind", value);
     if (r->is_check || r->is_op || r->is_shell || (kind && strcmp(kind, "python") == 0))
         return 0;
-    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python', 'shell', 'check' or 'session'", key);
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python', 'shell', 'check' or 'session'",
+                   key);
 }
 
 static int take_session(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -409,6 +411,29 @@ static int check_room(const struct request *r, struct gb_err *err)
                    r->files.bytes, limit);
 }
 
+/* Limits have a place of their own, which is easily forgotten. */
+static int fail_unknown(const char *key, struct gb_err *err)
+{
+    struct suggestion near = { .typed = key, .typed_len = strlen(key) };
+    bool in_limits = false;
+    const char *name;
+
+    suggestion_offer(&near, "limits");
+    suggestion_offer(&near, "mounts");
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        suggestion_offer(&near, keys[i].key);
+    for (size_t i = 0; policy_key(i); i++)
+        suggestion_offer(&near, policy_key(i));
+    (void)gb_fail(err, GB_E_INVALID, 0, "unknown key '%s' in the request", key);
+    for (size_t i = 0; (name = settings_request_key(i, &in_limits)); i++) {
+        if (in_limits && strcmp(name, key) == 0)
+            return gb_fail_hint(err, "it goes into 'limits': \"limits\": {\"%s\": ...}", key);
+        if (!in_limits)
+            suggestion_offer(&near, name);
+    }
+    return near.best ? gb_fail_hint(err, "did you mean '%s'?", near.best) : -1;
+}
+
 static int take_key(struct request *r, const struct config *config,
                     const struct settings *configured, const char *key, json_t *value,
                     struct gb_err *err)
@@ -431,7 +456,7 @@ static int take_key(struct request *r, const struct config *config,
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (strcmp(keys[i].key, key) == 0)
             return keys[i].take(r, key, value, err);
-    return gb_fail(err, GB_E_INVALID, 0, "unknown key '%s' in the request", key);
+    return fail_unknown(key, err);
 }
 
 static int take_isolation(struct request *r, const struct config *config, struct gb_err *err)

@@ -257,6 +257,14 @@ const char *settings_key(size_t i)
     return i < ARRAY_LEN(table) ? table[i].key : NULL;
 }
 
+const char *settings_request_key(size_t i, bool *ret_in_limits)
+{
+    if (i >= ARRAY_LEN(table))
+        return NULL;
+    *ret_in_limits = table[i].in_limits;
+    return table[i].request_key;
+}
+
 /* ---- requests: only tighter ---- */
 
 int settings_fail_looser(const char *key, struct gb_err *err)

@@ -82,6 +82,9 @@ int settings_configure(struct settings *s, const char *key, const json_t *value,
 /* The configuration keys of the table, one after the other; NULL after the last. */
 const char *settings_key(size_t i);
 
+/* The same as requests call them, and whether they are below "limits" there. */
+const char *settings_request_key(size_t i, bool *ret_in_limits);
+
 /* The same for a request's key ("limits" is looked into): may it be so, where `configured` is what
  * the operator said? `allowed` is the array of keys that a request may loosen, or NULL. */
 int settings_request(struct settings *s, const struct settings *configured, const char *key,

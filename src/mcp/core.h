@@ -9,10 +9,10 @@
 #define META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
 
 enum {
-    CALLS_MAX = 1024,           /* of a peer at once */
-    CALL_BYTES_MAX = 64 << 20,  /* of their parameters together */
-    PARKED_MAX = 256,           /* of a server */
-    SUBSCRIBED_MAX = 256,       /* resources that a peer, or a stream, is told about */
+    CALLS_MAX = 1024,          /* of a peer at once */
+    CALL_BYTES_MAX = 64 << 20, /* of their parameters together */
+    PARKED_MAX = 256,          /* of a server */
+    SUBSCRIBED_MAX = 256,      /* resources that a peer, or a stream, is told about */
     ASK_TTL_MS = 600000,
     PAGE_SIZE = 100,
     STATE_KEY = 32,
@@ -50,8 +50,9 @@ struct mcp_server {
     struct mcp_peer *peers;
     struct mcp_call *parked;
     size_t n_calls, n_parked, n_peers, n_listening;
-    struct event *on_changed;
+    struct event *on_changed, *on_idle;
     unsigned changed; /* 1u << offer_kind */
+    bool is_preparing;
     unsigned char key[STATE_KEY];
 };
 
@@ -127,10 +128,13 @@ struct mcp_call {
 
 /* ---- server.c ---- */
 
-struct offer *offer_find(struct mcp_server *server, enum offer_kind kind, const char *name);
+struct offer *offer_find(struct mcp_server *s, enum offer_kind kind, const char *name);
 /* The template that a URI is an instance of. */
-struct offer *offer_match(struct mcp_server *server, const char *uri);
-json_t *server_capabilities(const struct mcp_server *server);
+struct offer *offer_match(struct mcp_server *s, const char *uri);
+/* What takes time, unless it is done; now, or once the loop has turned. */
+void server_prepare(struct mcp_server *s);
+void server_prepare_soon(struct mcp_server *s);
+json_t *server_capabilities(const struct mcp_server *s);
 
 /* ---- peer.c ---- */
 
@@ -146,11 +150,14 @@ struct refusal {
 void peer_initialize(struct mcp_call *call);
 
 /* Send and drop a message; NULL (memory ran out) sends nothing. `call` is what it belongs to, or NULL. */
-void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind, json_t *message,
-               int http_status);
+void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind,
+               json_t *message, int http_status);
 struct mcp_call *peer_find_call(const struct mcp_peer *peer, const json_t *id);
 
 /* ---- methods.c ---- */
+
+/* Is it about the server itself? Such are answered whatever else is not ready. */
+bool method_is_early(const char *name);
 
 /* The method that this server has in that era, or NULL. */
 const struct method *method_find(const struct mcp_server *server, const char *name, bool is_modern);
@@ -179,7 +186,7 @@ void call_unlink(struct mcp_call *call);
 /* A second request that brings answers. True: it was dealt with, and `call` is gone. */
 bool question_resume(struct mcp_call *call);
 /* A legacy client's answer. */
-void question_response(struct mcp_peer *peer, const struct rpc_message *message);
+void question_response(struct mcp_peer *peer, const struct rpc_message *m);
 void question_done(struct mcp_call *call);
 
 /* ---- listen.c ---- */
@@ -195,5 +202,5 @@ json_t *listen_result(const struct mcp_call *call);
  * message. The first is about the version, the second about everything else. */
 int headers_check_version(const struct mcp_headers *headers, const char *version, char *why,
                           size_t size);
-int headers_check(const struct mcp_headers *headers, const struct rpc_message *message,
+int headers_check(const struct mcp_headers *headers, const struct rpc_message *m,
                   struct mcp_server *server, char *why, size_t size);

@@ -138,8 +138,7 @@ static void lower_rlimits(const struct guest *g)
     }
 }
 
-/* Libraries that a fork does not reseed by itself, where the zygote had loaded them. */
-static void reseed(void)
+void guest_reseed(void)
 {
     PyObject *modules = PySys_GetObject("modules");
     PyObject *numpy = modules ? PyDict_GetItemString(modules, "numpy.random") : NULL;
@@ -499,7 +498,7 @@ void guest_prepare(const struct box_fds *fds)
 {
     (void)fds;
     afterfork_child();
-    reseed();
+    guest_reseed();
     listen_for_the_end();
     /* What a cold zygote left to us: there is time while the box is built. */
     if (!program_has_made_tree && (program_run_bare(FIRST_TREE) < 0 || check_prepare() < 0))

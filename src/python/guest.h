@@ -13,6 +13,9 @@ struct box_fds;
 /* Bring a freshly forked interpreter back into order. Our own code only: it is not sealed yet. */
 void guest_prepare(const struct box_fds *fds);
 
+/* Seed anew the libraries that a fork does not reseed by itself, where they are loaded. */
+void guest_reseed(void);
+
 /* Wait for one request, run it, answer, and exit. Runs sealed. */
 void guest_main(const struct box_fds *fds);
 

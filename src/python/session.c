@@ -19,9 +19,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,6 +99,16 @@ static void forget_orders(int chan)
         ;
 }
 
+/* No two processes that go on from here draw the same random numbers. */
+static pid_t make_copy(const struct copy_keeps *keeps)
+{
+    pid_t pid = copy_make(keeps);
+
+    if (pid == 0)
+        guest_reseed();
+    return pid;
+}
+
 static void copy_self(const struct session *s)
 {
     struct timespec pause = { .tv_nsec = TRY_MS * 1000000L };
@@ -103,7 +116,7 @@ static void copy_self(const struct session *s)
     int tries = 0;
 
     do {
-        pid = copy_make(&s->keeps);
+        pid = make_copy(&s->keeps);
         if (pid == 0)
             forget_orders(s->keeps.chan);
         if (pid < 0)
@@ -181,6 +194,27 @@ static void take_channels(struct session *s, const int *fds)
         s->keeps.more[i] = -1;
 }
 
+static bool is_within(const char *path, const char *dir)
+{
+    size_t len = strlen(dir);
+
+    return strncmp(path, dir, len) == 0 && (path[len] == '/' || !path[len]);
+}
+
+/* May a fork be let into it? The list is of what a program can have added to, as to sys.path: not if
+ * it is where the sessions of this box write, or leads there. */
+static bool is_neutral(const struct session *s, const char *path)
+{
+    char real[PATH_MAX];
+    struct stat there, here;
+
+    if (path[0] != '/' || !realpath(path, real) || stat(real, &there) < 0)
+        return false;
+    if (s->base[0])
+        return strcmp(real, "/") != 0 && !is_within(real, s->base) && !is_within(s->base, real);
+    return stat(s->workspace, &here) == 0 && there.st_dev != here.st_dev;
+}
+
 /* Keep out of where the others are, but for `own` and what the interpreter is made of. */
 static int enclose(const struct session *s, const char *own, PyObject *parts)
 {
@@ -198,7 +232,7 @@ static int enclose(const struct session *s, const char *own, PyObject *parts)
     (void)snprintf(mounts, sizeof(mounts), "%s" BOX_MOUNTS, s->base);
     for (size_t i = 0; i < json_array_size(list) && fence.n_open < OPEN_MAX; i++) {
         const char *path = json_string_value(json_array_get(list, i));
-        if (path && path[0] == '/' && (!s->base[0] || strncmp(path, s->base, strlen(s->base)) != 0))
+        if (path && is_neutral(s, path))
             open[fence.n_open++] = path;
     }
     r = landlock_enclose(&fence, &err);
@@ -236,7 +270,7 @@ static void do_fork(struct session *s, const struct guest_order *order)
     pid_t pid;
 
     memcpy(keeps.more, order->fork, sizeof(keeps.more));
-    pid = copy_make(&keeps);
+    pid = make_copy(&keeps);
     if (pid == 0) {
         take_channels(s, keeps.more);
         settle_down(s);

@@ -123,18 +123,22 @@ def open_files():
 
 def reopen(old, new):
     """Files that were open below the old directory: the copies instead, at the same place. Those of
-    which that cannot be known, or that are deleted, are closed: nothing of the other's may stay."""
-    device = os.stat(old).st_dev
+    which that cannot be known, that are deleted, or that lie elsewhere on the other's disk, in its
+    TMPDIR say, are closed: nothing of the other's may stay."""
+    device, theirs = os.stat(old).st_dev, os.path.dirname(old).rstrip("/") + "/"
     for fd, path in list(open_files()):
-        if not path.startswith(old + "/") if path else os.fstat(fd).st_dev != device:
+        if os.fstat(fd).st_dev != device or path and not path.startswith(theirs):
             continue
         there = -1
         try:
             flags = int(open(f"/proc/self/fdinfo/{fd}").read().split()[3], 8)
-            there = os.open(new + path[len(old):], flags & ~(os.O_CREAT | os.O_EXCL | os.O_TRUNC))
-            os.lseek(there, os.lseek(fd, 0, os.SEEK_CUR), os.SEEK_SET)
-        except (OSError, TypeError):
-            there = os.open("/", os.O_PATH) if there < 0 else there
+            if path.startswith(old + "/"):
+                there = os.open(new + path[len(old):], flags & ~(os.O_CREAT | os.O_EXCL | os.O_TRUNC))
+                os.lseek(there, os.lseek(fd, 0, os.SEEK_CUR), os.SEEK_SET)
+        except (OSError, AttributeError):
+            pass
+        if there < 0:
+            there = os.open("/", os.O_PATH)
         os.dup2(there, fd, inheritable=False)
         os.close(there)
 
@@ -159,6 +163,9 @@ def settle_down(own):
     inside = here == ROOT or here.startswith(ROOT + "/")
     os.chdir(own + "/workspace" + (here[len(ROOT):] if inside else ""))
     reopen(ROOT, own + "/workspace")
+    for i, it in enumerate(sys.path):
+        if isinstance(it, str) and (it == ROOT or it.startswith(ROOT + "/")):
+            sys.path[i] = own + "/workspace" + it[len(ROOT):]
     ROOT = own + "/workspace"
     os.environ.update(TMPDIR=own + "/tmp", HOME=own + "/home")
     if "tempfile" in sys.modules:

@@ -107,6 +107,9 @@ static void die_with_init(const struct plan *plan)
 
 static int seal(const struct plan *plan, struct gb_err *err)
 {
+    /* order: a root that becomes another user loses the right to. In a namespace it is empty. */
+    if (plan->change_ids && plan->level != LEVEL_NAMESPACES && seal_bounding_set(err) < 0)
+        return -1;
     if (seal_ids(plan, err) < 0) /* not even unboxed is it the host's root */
         return -1;
     if (plan->level == LEVEL_NONE)

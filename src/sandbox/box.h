@@ -19,6 +19,7 @@ enum box_event_kind {
     BOX_RESTED,  /* as ordered: what the cell used */
     BOX_ROLLED,  /* the main process is dead, and all but the copies killed: how, as BOX_ENDED */
     BOX_DROPPED, /* the copy `pid` is gone, or never was one */
+    BOX_OPENED,  /* as ordered; with a descriptor, unless it cannot be had */
 };
 
 enum box_end {
@@ -73,6 +74,7 @@ enum box_order_kind {
     BOX_STOP,      /* end what a command of the shell `pid` has started, and it with `signal` */
     BOX_SEAT,      /* `pid` lives on as a session of its own, heard of on the descriptor that
                       comes with this */
+    BOX_OPEN,      /* the workspace of a session that was forked, while its first process lives */
 };
 
 enum {

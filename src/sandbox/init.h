@@ -23,6 +23,7 @@ struct seat {
     int64_t shell_before_us;
     pid_t copies[BOX_COPIES_MAX]; /* dormant, oldest first */
     size_t n_copies;
+    char own[512]; /* of a fork: its directory, below the home of the box; else empty */
 };
 
 struct init {

@@ -7,13 +7,14 @@
  * and one of them is woken to go on.
  *
  * All numbers come from the guest in the end and may be lies. We take only children of ours: such a
- * number is nobody else's until we have waited for it, so that no more is at stake than which
- * process of this very session survives.
+ * number is nobody else's until we have waited for it; and, where forks share the box, only of the
+ * seat's own process session. So no more is at stake than which process of this very session survives.
  *
  * Killing all but a few, while they fork: first everything is stopped with one kill(-1), which
  * nothing can fork away from under; what somebody sets going again meanwhile, the next round gets.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,33 @@ static bool is_child(pid_t pid)
            info.si_pid == 0;
 }
 
+/* Whose the process is, by its session number: each seat's main process leads one. What left it
+ * and lost its parent as well belongs to nobody. */
+static pid_t session_of(const struct init *in, pid_t pid)
+{
+    char path[WATCH_PATH], text[1024];
+    const char *at;
+    pid_t sid = 0;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    if (fd_slurp_at(in->proc, path, text, sizeof(text) - 1) <= 0)
+        return 0;
+    at = strrchr(text, ')');
+    for (int field = 3; at && field <= 6; field++) /* as proc(5) numbers them */
+        at = strchr(at + 1, ' ');
+    if (at)
+        sid = (pid_t)strtol(at, NULL, 10);
+    return sid;
+}
+
+/* May this seat call it its copy? A fork must not name what another seat of the box has started, or
+ * is about to keep. */
+static bool is_of(const struct init *in, const struct seat *s, pid_t pid)
+{
+    return is_child(pid) &&
+           (in->n_seats == 1 || (s->guest > 0 && session_of(in, pid) == s->guest));
+}
+
 static void tell_dropped(const struct seat *s, pid_t pid)
 {
     struct box_event event = { .kind = BOX_DROPPED, .pid = pid };
@@ -97,7 +125,7 @@ void seat_note_death(struct init *in, pid_t pid)
 
 static void keep(struct init *in, struct seat *s, pid_t pid)
 {
-    if (s->n_copies == BOX_COPIES_MAX || is_known(in, pid) || !is_child(pid)) {
+    if (s->n_copies == BOX_COPIES_MAX || is_known(in, pid) || !is_of(in, s, pid)) {
         tell_dropped(s, pid);
         return;
     }
@@ -226,25 +254,6 @@ struct seat *seat_blamed(struct init *in)
 }
 
 /* ---- killing all but the copies ---- */
-
-/* Whose the process is, by its session number: each seat's main process leads one. What left it
- * and lost its parent as well belongs to nobody. */
-static pid_t session_of(const struct init *in, pid_t pid)
-{
-    char path[WATCH_PATH], text[1024];
-    const char *at;
-    pid_t sid = 0;
-
-    (void)snprintf(path, sizeof(path), "%d/stat", pid);
-    if (fd_slurp_at(in->proc, path, text, sizeof(text) - 1) <= 0)
-        return 0;
-    at = strrchr(text, ')');
-    for (int field = 3; at && field <= 6; field++) /* as proc(5) numbers them */
-        at = strchr(at + 1, ' ');
-    if (at)
-        sid = (pid_t)strtol(at, NULL, 10);
-    return sid;
-}
 
 /* What is to go when this seat's main process does: in a box of its own, everything. */
 static size_t victims(const struct init *in, const struct seat *s, pid_t *ret, size_t max)
@@ -379,18 +388,59 @@ static void wake(struct seat *s, pid_t pid)
 
 static void add_seat(struct init *in, const struct seat *from, pid_t pid, int ctl)
 {
-    if (ctl < 0 || in->n_seats == BOX_SEATS_MAX || is_known(in, pid) || !is_child(pid)) {
+    struct seat *s = &in->seats[in->n_seats];
+
+    if (ctl < 0 || in->n_seats == BOX_SEATS_MAX || is_known(in, pid) || !is_of(in, from, pid)) {
         gb_closep(&ctl); /* the engine sees its end closed */
         return;
     }
-    in->seats[in->n_seats++] = (struct seat){ .ctl = ctl,
-                                              .guest = pid,
-                                              .watching = true,
-                                              .is_lasting = true,
-                                              .is_resting = true,
-                                              .limits = from->limits };
+    in->n_seats++;
+    *s = (struct seat){ .ctl = ctl,
+                        .guest = pid,
+                        .watching = true,
+                        .is_lasting = true,
+                        .is_resting = true,
+                        .limits = from->limits };
+    if (snprintf(s->own, sizeof(s->own), "%s%s.forks/%d/", from->own, from->own[0] ? "home/" : "",
+                 pid) >= (int)sizeof(s->own))
+        s->own[0] = '\0';
     (void)kill(pid, SIGCONT);
     (void)kill(pid, BOX_WAKE_SIGNAL);
+}
+
+/* A directory below `at`, which is closed, by a path that others in this box can put links into: none
+ * is followed. */
+static int descend(int at, char *path)
+{
+    char *rest = path;
+
+    for (char *part = strsep(&rest, "/"); part && at >= 0; part = strsep(&rest, "/")) {
+        int how = rest ? O_PATH : O_RDONLY;
+        int next = openat(at, part, how | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        (void)close(at);
+        at = next;
+    }
+    return at;
+}
+
+static int open_workspace(const struct init *in, const struct seat *s)
+{
+    bool is_rooted = in->scratch < 0;
+    char path[sizeof(s->own) + 32];
+
+    (void)snprintf(path, sizeof(path), "home/%s%sworkspace", is_rooted ? "box/" : "", s->own);
+    return descend(is_rooted ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)
+                             : openat(in->scratch, ".", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                   path);
+}
+
+static void tell_workspace(const struct init *in, const struct seat *s)
+{
+    struct box_event event = { .kind = BOX_OPENED };
+    int fd = s->own[0] ? open_workspace(in, s) : -1;
+
+    (void)fd_send(s->ctl, &event, sizeof(event), &fd, fd >= 0);
+    gb_closep(&fd);
 }
 
 /* ---- the command of a shell ---- */
@@ -506,6 +556,9 @@ void seat_obey(struct init *in, struct seat *s, const struct box_order *order, i
         break;
     case BOX_SEAT:
         add_seat(in, s, order->pid, take_fd(&fd));
+        break;
+    case BOX_OPEN:
+        tell_workspace(in, s);
         break;
     case BOX_WATCH:
     case BOX_LIST:

@@ -40,6 +40,15 @@ __attribute__((format(printf, 2, 3))) int parser_fail(struct parser *p, const ch
 /* From the parser's own memory; NULL with a problem. */
 void *parser_alloc(struct parser *p, size_t bytes);
 
+/* Give its memory back. */
+void parser_done(struct parser *p);
+
+/* The byte at a place, or END. */
+static inline int at(const struct parser *p, size_t i)
+{
+    return i < p->len ? (unsigned char)p->text[i] : END;
+}
+
 /* The next byte, or END; a backslash before a newline joins the lines. */
 int parser_peek(struct parser *p);
 /* The one behind it. */

@@ -61,6 +61,16 @@ from box import RESULT_KEYS, glovebox, run_json
      "--audit-required: there is no audit to be required"),
     (["run", "--policy", "off", "--block-import", "x", "-c", "1"],
      "--block-import: has no meaning under policy 'off'"),
+    (["run", "--mount", "nope:n", "-c", "1"], "--mount: 'nope': No such file or directory"),
+    (["run", "-m", "/usr:rw", "-c", "1"], "--mount: '/usr:rw' does not say what it is to be called"),
+    (["run", "--tool", "execute_code=true", "-c", "1"],
+     "--tool: 'execute_code': name: 'execute_code' is what runs the code that calls tools"),
+    (["run", "--allow-request", "timout", "-c", "1"],
+     "--allow-request: a request cannot loosen 'timout' (did you mean 'timeout'?)"),
+    (["run", "--allow-request", "env", "-c", "1"], "--allow-request: a request cannot loosen 'env'"),
+    (["shell", "--deny", "(", "-c", "ls"],
+     "--deny: '(': not a regular expression: missing closing parenthesis at 1"),
+    (["shell"], "no command: give -c COMMAND, or --probe"),
     (["run", "--env", "=1", "-c", "1"], "--env: '=1' has no name before the '='"),
     (["run", "--env", "NO_SUCH", "-c", "1"], "--env: 'NO_SUCH' is not set in the environment"),
     (["run", "--config", "nope.json", "-c", "1"],
@@ -115,6 +125,19 @@ def test_a_wrong_key_is_named_with_its_file(tmp_path, keys, words):
     assert first_line() == f"glovebox: {home}/glovebox/config.json: {words}"
     (here / "glovebox.json").write_text(keys)
     assert first_line() == f"glovebox: ./glovebox.json: {words}"
+
+
+def test_what_a_request_may_loosen():
+    names = "stdout_limit,policy,allow_import,mounts,shell"
+    assert glovebox("run", "--allow-request", names, "-c", "1").returncode == 0
+
+
+def test_of_a_file_and_an_option_the_wrong_one_is_named(tmp_path):
+    (tmp_path / "c.json").write_text('{"mounts": ["nope:x"]}')
+    done = glovebox("run", "--config", "c.json", "-m", "/usr:u", "-c", "1", cwd=tmp_path)
+    assert done.stderr == "glovebox: c.json: mounts: 'nope': No such file or directory\n"
+    done = glovebox("run", "-m", "a:b:wr", "-c", "1", cwd=tmp_path)
+    assert "--mount: 'a:b'" in done.stderr and "hint: a mount is HOST:NAME, " in done.stderr
 
 
 def test_configuration_is_found_and_the_command_line_wins(tmp_path):
@@ -213,9 +236,12 @@ def test_closed_streams():
     assert glovebox("run", "-c", "print('hi')", before=before).stdout == "hi\n"
 
 
-def test_output_to_a_full_device():
-    done = glovebox("run", "-c", "print('x' * 100000)", before=["bash", "-c", 'exec "$@" >/dev/full',
-                                                              "bash"])
+@pytest.mark.parametrize("args", [
+    ["run", "-c", "print('x' * 100000)"], ["check", "-c", "1"], ["repl"], ["shell", "-c", "echo x"], ["--help"],
+], ids=lambda a: a[0])
+def test_output_to_a_full_device(args):
+    done = glovebox(*args, input="print(1)\nprint(2)\n",
+                    before=["bash", "-c", 'exec "$@" >/dev/full', "bash"])
     assert done.returncode == 125
     assert done.stderr == "glovebox: cannot write to standard output: No space left on device\n"
 
@@ -228,3 +254,4 @@ def test_output_to_a_full_device():
 def test_help(args, first):
     done = glovebox(*args)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.lower().startswith(first)
+    assert max(map(len, done.stdout.splitlines())) <= 80

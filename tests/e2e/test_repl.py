@@ -74,6 +74,26 @@ def test_prompt(terminal):
     assert terminal.process.wait(20) == 0
 
 
+@pytest.mark.parametrize("word", ["exit", "quit()"])
+def test_the_ways_out_of_python_lead_out(terminal, word):
+    terminal.types(word + "\n")
+    assert terminal.process.wait(20) == 0
+
+
+def test_a_name_that_is_no_session_is_told():
+    done = piped("x = 1\n:fork b\n:use b\nx\n:use bb\nx\n:use repl\nx\n")
+    assert done.stdout == "1\n1\n" and "NameError" in done.stderr
+    assert done.stderr.count("no session 'bb' yet") == 1 and done.stderr.count(" yet") == 1
+
+
+def test_a_reader_that_is_gone_ends_it(tmp_path):
+    (tmp_path / "data").mkdir()
+    cells = "print('x')\n" * 2 + "open('/mnt/data/ran', 'w').close()\n"
+    done = piped(cells, "-m", f"{tmp_path}/data:data:rw", "--isolation", "namespaces",
+                 before=["bash", "-c", '"$@" | true; exit ${PIPESTATUS[0]}', "bash"])
+    assert done.returncode == 128 + signal.SIGPIPE and not (tmp_path / "data/ran").exists()
+
+
 def test_interrupt_keeps_what_the_cell_did(terminal):
     terminal.types("import time\n")
     terminal.shows(">>> ")

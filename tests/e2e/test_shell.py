@@ -347,6 +347,9 @@ def test_spill_has_limits(tmp_path):
     missing = shell_json("echo x", "--spill", tmp_path / "no/such")
     assert missing["status"] == "ok" and missing["stdout"] == "x\n"
     assert "error" in missing["spill"]["stdout"] and missing["spill"]["stdout"]["path"] is None
+    told = glovebox("shell", "--spill", tmp_path / "no/such", "-c", "echo x")
+    assert (told.returncode, told.stdout) == (0, "x\n")
+    assert told.stderr == "glovebox: warning: --spill: standard output was not kept whole: No such file or directory\n"
     if os.path.exists("/dev/full"):
         full = shell_json("echo x", "--spill", "/dev")  # a directory in which nothing can be kept
         assert full["status"] == "ok"

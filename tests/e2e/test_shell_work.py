@@ -110,8 +110,9 @@ mkdir tree && cd tree && for d in $(seq 100); do mkdir $d; for f in $(seq 100); 
 cd .. && tar cf tree.tar tree && tar tf tree.tar | grep -c 'txt$'
 grep -rl 'file 42/' tree | wc -l
 find tree -name '7.txt' | sort | xargs cat | head -3 | sort
-mkdir copy && tar xf tree.tar -C copy 2>/dev/null || true; find copy -type f | wc -l"""
-    result = work(command, "--isolation", level, "--capture", "off")
+mkdir copy && tar xf tree.tar -C copy 2>/dev/null || true; find copy -type f | wc -l
+rm -rf tree copy"""
+    result = work(command, "--isolation", level, "--capture", "off", timeout=60)
     lines = result["stdout"].split("\n")
     assert (lines[0], lines[1].strip(), lines[-2].strip()) == ("10000", "100", "10000")
 

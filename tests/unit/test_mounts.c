@@ -77,7 +77,7 @@ static void test_forms(void **state)
         { "['data:in']", "in", "data", false },
         { "['data:in:ro']", "in", "data", false },
         { "['data:in:rw']", "in", "data", true },
-        { "['data:rw']", "rw", "data", false },
+        { "[{'host':'data','name':'rw'}]", "rw", "data", false },
         { "['with:colon:c:rw']", "c", "with:colon", true },
         { "['data/sub:s.u_b-1']", "s.u_b-1", "data/sub", false },
         { "[{'host':'data','name':'in','mode':'rw'}]", "in", "data", true },
@@ -108,6 +108,8 @@ static void test_refused(void **state)
     static const struct {
         const char *text, *says;
     } cases[] = {
+        { "['data:rw']", "mounts: 'data:rw' does not say what it is to be called" },
+        { "['data:ro']", "mounts: 'data:ro' does not say what it is to be called" },
         { "'data'", "must be a list" },
         { "[1]", "must be a list of" },
         { "['']", "no host" },

@@ -127,6 +127,29 @@ static void test_refused(void **state)
     }
 }
 
+static void test_what_was_meant(void **state)
+{
+    static const char *const cases[][2] = {
+        { "{'cod': ''}", "did you mean 'code'?" },
+        { "{'code': '', 'sesion': 'a'}", "did you mean 'session'?" },
+        { "{'code': '', 'timout': 1}", "did you mean 'timeout'?" },
+        { "{'code': '', 'block_imports': []}", "did you mean 'block_import'?" },
+        { "{'code': '', 'mount': []}", "did you mean 'mounts'?" },
+        { "{'code': '', 'memory': 1}", "it goes into 'limits': \"limits\": {\"memory\": ...}" },
+        { "{'code': '', 'xyzzy': 1}", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct request r;
+        struct gb_err err;
+
+        assert_int_equal(read_text(cases[i][0], &r, &err), -1);
+        assert_string_equal(err.hint, cases[i][1]);
+        request_done(&r);
+    }
+}
+
 static void test_the_id_is_kept(void **state)
 {
     static const char *const cases[] = {
@@ -408,6 +431,8 @@ static void test_configurations(void **state)
         { "{'preload': 'json'}", "preload: must be a list of strings" },
         { "{'preload': [1]}", "preload: must be a list of strings" },
         { "{'allow_request': [null]}", "allow_request: must be a list of strings" },
+        { "{'allow_request': ['memroy']}", "allow_request: a request cannot loosen 'memroy'" },
+        { "{'allow_request': ['pool']}", "allow_request: a request cannot loosen 'pool'" },
         { "{'python': ''}", "python: must not be empty" },
         { "{'extension_dir': 1}", "extension_dir: must be a string" },
         { "{'timeout': 0}", "timeout: must be between " },
@@ -434,6 +459,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_what_was_meant),
         cmocka_unit_test(test_the_id_is_kept),
         cmocka_unit_test(test_any_id),
         cmocka_unit_test(test_what_the_guest_gets),

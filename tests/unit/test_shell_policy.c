@@ -200,7 +200,7 @@ static void test_reading(void **state)
     static const struct {
         const char *key, *value, *want;
     } cases[] = {
-        { "deny", "[\"(\"]", "deny: '(': 'pattern' is no regular expression" },
+        { "deny", "[\"(\"]", "deny: '(': not a regular expression" },
         { "deny", "\"x\"", "deny: must be a list of strings" },
         { "allow", "[3]", "allow: must be a list of strings" },
         { "allow", "[\"\"]", "allow: must be a list of strings" },

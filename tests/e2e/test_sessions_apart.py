@@ -1,0 +1,40 @@
+"""Forks and copies of a session: what must not be the same in two of them, or reachable from one."""
+import pytest
+from test_sessions import LEVELS, e, engine  # noqa: F401
+
+
+@pytest.mark.parametrize("library", ["random", "numpy.random"])
+def test_random_numbers_differ_in_copies_and_forks(e, library):  # noqa: F811
+    e.value(f"import os, {library} as r\nr.random()\nNone")
+    for name in "tu":
+        assert e.op("fork", into=name)["status"] == "ok"
+    drawn = [e.value("r.random()", name) for name in "stu"]
+    drawn += [float(e.cell("print(r.random(), flush=True)\nos._exit(1)")["stdout"]) for _ in range(3)]
+    assert len(set(drawn)) == 6, drawn
+
+
+def test_files_elsewhere_on_the_disk_stay_with_the_origin(e):  # noqa: F811
+    e.value("import os, tempfile\nt = tempfile.TemporaryFile(buffering=0); t.write(b'old')\n"
+            "n = open(os.environ['TMPDIR'] + '/n', 'w+'); h = open(os.environ['HOME'] + '/h', 'w+')\nNone")
+    assert e.op("fork", into="t")["status"] == "ok"
+    e.value("t.write(b'new'); n.write('new'); n.flush(); h.write('new'); h.flush()", "s")
+    for name in "tnh":
+        assert e.cell(f"{name}.seek(0)\n{name}.read()", "t")["error"]["type"] == "OSError", name
+        assert "new" in str(e.value(f"{name}.seek(0)\n{name}.read()", "s"))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("way", ["os.getcwd()", "'/'", "os.path.dirname(os.getcwd())", "os.environ['TMPDIR']",
+                                 "'/usr/..' + os.getcwd()", "os.environ['HOME']"])
+def test_the_search_path_lets_no_fork_out(level, way):
+    """Where modules come from is open to a fork, but not what its origin writes to."""
+    with engine(level) as e:  # noqa: F811
+        places = e.value(f"import os, sys\nsys.path.append({way})\n"
+                         "places = [os.getcwd(), os.environ['TMPDIR'], os.environ['HOME']]\n"
+                         "for it in places: open(it + '/secret.py', 'w').write('x = 1')\nplaces")
+        assert e.op("fork", into="t")["status"] == "ok"
+        for it in places:
+            for act in ("/secret.py').read()", "/made', 'w')"):
+                assert e.cell(f"open('{it}{act}", "t")["error"]["type"] == "PermissionError", (it, act)
+        if way == "os.getcwd()":
+            assert e.value("import secret\nsecret.__file__ == os.getcwd() + '/secret.py'", "t") is True
