@@ -24,6 +24,7 @@
 #include "cli/edit.h"
 #include "cli/io.h"
 #include "cli/report.h"
+#include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/shown.h"
 #include "cli/tools.h"
@@ -454,6 +455,7 @@ static int repl_main(const struct args *args)
     struct sigaction heed = { .sa_handler = on_interrupt };
     struct repl repl = { .name = "repl", .asker = ASKER_EMPTY };
     auto_engine struct gb_engine *engine = NULL;
+    auto_downstream struct downstream *servers = NULL;
     json_auto_t *config = NULL;
     json_auto_t *error = NULL;
     struct gb_err err;
@@ -471,6 +473,8 @@ static int repl_main(const struct args *args)
 #endif
     if (engine_open_plain(args, config, &engine, &error) < 0)
         return report_refused(error, false);
+    if (downstream_open(config, engine, true, &servers, &err) < 0)
+        return report_err(&err, false);
     repl.engine = engine;
     repl.report.filename = "cell";
     repl.is_terminal = isatty(STDIN_FILENO) != 0;

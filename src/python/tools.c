@@ -66,6 +66,7 @@ static struct {
     struct gb_buf in;
     struct waiter *table[BUCKETS];
     PyObject *names;   /* dict: those that there are */
+    PyObject *places;  /* dict: the parameter of a tool that may be given by its place */
     PyObject *made;    /* dict: the functions that were made, by name and description */
     PyObject *heard;   /* the event loop that reads the socket, the last one */
     PyObject *running; /* asyncio's function that tells which loop runs here, once it is loaded */
@@ -178,6 +179,21 @@ static void waiter_free(struct waiter *w)
 
 /* ---- answers ---- */
 
+static PyMethodDef call_tool_def;
+
+/* A result with things in it that are read when they are wanted. */
+static PyObject *blocks_value(const json_t *result)
+{
+    PyObject *value = value_from_json(result);
+    PyObject *call = value ? PyCFunction_New(&call_tool_def, NULL) : NULL, *out = NULL;
+
+    if (call)
+        out = PyObject_CallFunctionObjArgs(from_module("blocks"), value, call, NULL);
+    Py_XDECREF(call);
+    Py_XDECREF(value);
+    return out;
+}
+
 /* New reference; NULL with the exception that the answer is. */
 static PyObject *reply_value(const json_t *reply)
 {
@@ -185,6 +201,8 @@ static PyObject *reply_value(const json_t *reply)
     const char *message = json_string_value(json_object_get(reply, "message"));
     const json_t *result = json_object_get(reply, "result");
 
+    if (json_is_true(json_object_get(reply, "blocks")) && result)
+        return blocks_value(result);
     if (json_is_true(json_object_get(reply, "ok")) && result)
         return value_from_json(result);
     raise_tool_error(type ? type : "ToolError", message ? message : "");
@@ -702,11 +720,34 @@ static PyObject *call_any(PyObject *name, PyObject *kwargs)
     return out;
 }
 
+/* The arguments with the one that came by its place; a new reference. */
+static PyObject *with_placed(PyObject *name, PyObject *placed, PyObject *value, PyObject *kwargs)
+{
+    PyObject *all = kwargs ? PyDict_Copy(kwargs) : PyDict_New();
+
+    if (all && PyDict_GetItem(all, placed)) {
+        PyErr_Format(PyExc_TypeError, "%U() got '%U' twice", name, placed);
+        Py_CLEAR(all);
+    }
+    if (all && PyDict_SetItem(all, placed, value) < 0)
+        Py_CLEAR(all);
+    return all;
+}
+
 /* The function of a tool: `self` is its name. */
 static PyObject *call_function(PyObject *self, PyObject *args, PyObject *kwargs)
 {
+    PyObject *placed = PyTuple_Size(args) == 1 && t.places ? PyDict_GetItem(t.places, self) : NULL;
+    PyObject *all, *out;
+
     if (PyTuple_Size(args) == 0)
         return call_any(self, kwargs);
+    if (placed) {
+        all = with_placed(self, placed, PyTuple_GetItem(args, 0), kwargs);
+        out = all ? call_any(self, all) : NULL;
+        Py_XDECREF(all);
+        return out;
+    }
     PyErr_Format(PyExc_TypeError, "%U() takes keyword arguments only: %U(key=value)", self, self);
     return NULL;
 }
@@ -748,32 +789,107 @@ static PyObject *make_function(PyObject *name, const char *text, const char *doc
     return fn ? fn : PyErr_NoMemory();
 }
 
-/* One for all cells of a session that have the tool. */
-static int bind_function(PyObject *names, PyObject *name, const char *text, const char *doc)
+/* One for all cells of a session that have the tool. New reference. */
+static PyObject *function_of(PyObject *name, const char *text, const char *doc)
 {
     PyObject *key = PyUnicode_FromFormat("%s %s", text, doc ? doc : "");
-    PyObject *known = key ? PyDict_GetItem(t.made, key) : NULL, *fn = known;
-    int r = -1;
+    PyObject *fn = key ? PyDict_GetItem(t.made, key) : NULL;
 
-    Py_XINCREF(known);
-    if (key && !known)
+    Py_XINCREF(fn);
+    if (key && !fn) {
         fn = make_function(name, text, doc);
-    if (fn)
-        r = PyDict_SetItem(t.made, key, fn) < 0 ? -1 : PyDict_SetItem(names, name, fn);
-    Py_XDECREF(fn);
+        if (fn && PyDict_SetItem(t.made, key, fn) < 0)
+            Py_CLEAR(fn);
+    }
     Py_XDECREF(key);
+    return fn;
+}
+
+static int bind_function(PyObject *names, PyObject *name, const char *text, const char *doc)
+{
+    PyObject *fn = function_of(name, text, doc);
+    int r = fn ? PyDict_SetItem(names, name, fn) : -1;
+
+    Py_XDECREF(fn);
     return r;
 }
 
-static int add_tool(PyObject *names, const json_t *tool)
+/* make(name, doc): for namespaces, which make a function when it is first wanted. */
+static PyObject *make_by_name(PyObject *self, PyObject *args)
+{
+    PyObject *name;
+    const char *doc;
+
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Uz", &name, &doc))
+        return NULL;
+    PyObject *bytes = PyUnicode_AsUTF8String(name);
+    PyObject *fn = bytes ? function_of(name, PyBytes_AsString(bytes), doc) : NULL;
+
+    Py_XDECREF(bytes);
+    return fn;
+}
+
+static PyMethodDef make_by_name_def = { "make", make_by_name, METH_VARARGS, NULL };
+
+/* "server.tool": an entry of the namespace `server`, {tool: (name, doc)}, in `spaces`. */
+static int add_spaced(PyObject *spaces, const char *text, const char *doc)
+{
+    const char *dot = strchr(text, '.');
+    auto_free char *space = dot ? strndup(text, (size_t)(dot - text)) : NULL;
+    PyObject *tools, *entry;
+    int r = -1;
+
+    if (!space || !name_is_function(space) || !name_is_variable(dot + 1))
+        return 0;
+    tools = PyDict_GetItemString(spaces, space);
+    if (!tools) {
+        tools = PyDict_New();
+        if (!tools || PyDict_SetItemString(spaces, space, tools) < 0) {
+            Py_XDECREF(tools);
+            return -1;
+        }
+        Py_DECREF(tools); /* the dictionary keeps it */
+    }
+    entry = Py_BuildValue("(sz)", text, doc);
+    if (entry)
+        r = PyDict_SetItemString(tools, dot + 1, entry);
+    Py_XDECREF(entry);
+    return r;
+}
+
+static int add_tool(PyObject *names, PyObject *spaces, const json_t *tool)
 {
     const char *text = json_string_value(json_object_get(tool, "name"));
+    const char *doc = json_string_value(json_object_get(tool, "doc"));
+    const char *placed = json_string_value(json_object_get(tool, "positional"));
     PyObject *name = text ? PyUnicode_FromString(text) : NULL;
+    PyObject *place = placed ? PyUnicode_FromString(placed) : NULL;
     int r = name ? PyDict_SetItem(t.names, name, Py_None) : -1;
 
+    if (r == 0 && place)
+        r = PyDict_SetItem(t.places, name, place);
     if (r == 0 && name_is_function(text))
-        r = bind_function(names, name, text, json_string_value(json_object_get(tool, "doc")));
+        r = bind_function(names, name, text, doc);
+    else if (r == 0)
+        r = add_spaced(spaces, text, doc);
+    Py_XDECREF(place);
     Py_XDECREF(name);
+    return r;
+}
+
+static int add_spaces(PyObject *names, PyObject *spaces)
+{
+    PyObject *make = PyCFunction_New(&make_by_name_def, NULL), *name, *tools, *space;
+    Py_ssize_t at = 0;
+    int r = make ? 0 : -1;
+
+    while (r == 0 && PyDict_Next(spaces, &at, &name, &tools)) {
+        space = PyObject_CallFunctionObjArgs(from_module("Tools"), name, tools, make, NULL);
+        r = space ? PyDict_SetItem(names, name, space) : -1;
+        Py_XDECREF(space);
+    }
+    Py_XDECREF(make);
     return r;
 }
 
@@ -807,6 +923,8 @@ static void begin_anew(void)
 int tools_install(PyObject *names, const json_t *request, int chan, int tell)
 {
     const json_t *list = json_object_get(request, "tools");
+    PyObject *spaces;
+    int r = 0;
 
     if (!list)
         return 0;
@@ -821,12 +939,17 @@ int tools_install(PyObject *names, const json_t *request, int chan, int tell)
     t.names = PyDict_New();
     if (!t.made)
         t.made = PyDict_New();
-    if (!t.names || !t.made)
-        return -1;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (add_tool(names, json_array_get(list, i)) < 0)
-            return -1;
-    return add_rest(names);
+    Py_XDECREF(t.places);
+    t.places = PyDict_New();
+    spaces = PyDict_New();
+    if (!t.names || !t.made || !t.places || !spaces)
+        r = -1;
+    for (size_t i = 0; i < json_array_size(list) && r == 0; i++)
+        r = add_tool(names, spaces, json_array_get(list, i));
+    if (r == 0)
+        r = add_spaces(names, spaces);
+    Py_XDECREF(spaces);
+    return r == 0 ? add_rest(names) : -1;
 }
 
 /* Nobody will answer the calls that wait. */
