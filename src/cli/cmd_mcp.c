@@ -1,5 +1,6 @@
 /* `glovebox mcp`: an MCP server on standard input and output. */
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,40 +79,76 @@ static int print_config(const char *agent)
 
 /* ---- serving ---- */
 
+struct serving {
+    const struct args *args;
+    const json_t *config;
+    struct event_base *base;
+    struct gb_engine *engine; /* NULL until it is needed */
+    struct mcp_face *face;
+    bool is_over;
+    int status; /* -1: go on */
+};
+
 static void on_ended(void *data)
 {
-    *(bool *)data = true;
+    ((struct serving *)data)->is_over = true;
+}
+
+/* Finding the interpreter takes time where a shim stands for it: no handshake waits for that. */
+static void open_engine(void *data)
+{
+    struct serving *s = data;
+    json_auto_t *error = NULL;
+    struct gb_err err;
+
+    if (engine_open_on(s->base, s->args, s->config, &s->engine, &error) < 0) {
+        s->status = report_refused(error, false);
+    } else if (mcp_face_attach(s->face, s->engine, &err) < 0) {
+        message_err(&err);
+        s->status = CLI_FAILED;
+    }
+}
+
+static bool goes_on(const struct serving *s)
+{
+    return s->status < 0 && signals_caught() == 0;
 }
 
 /* Calls that are nearly done may answer; then everything ends. */
-static void wind_down(struct gb_engine *engine, const struct mcp_stdio *stdio)
+static void wind_down(const struct serving *s, const struct mcp_stdio *stdio)
 {
     int64_t until = clock_us() + GRACE_MS * 1000;
 
-    while (mcp_stdio_is_busy(stdio) && signals_caught() == 0) {
+    while (s->engine && mcp_stdio_is_busy(stdio) && goes_on(s)) {
         int64_t left_ms = (until - clock_us()) / 1000;
 
         if (left_ms <= 0)
             return;
-        (void)gb_step(engine, (int)left_ms);
+        (void)gb_step(s->engine, (int)left_ms);
     }
 }
 
-static int serve(struct gb_engine *engine, struct mcp_stdio_spec *spec, struct gb_err *err)
+static int serve(struct serving *s, int in, int out, struct gb_err *err)
 {
-    bool is_over = false;
-    struct mcp_stdio *stdio;
+    const struct mcp_stdio_spec spec = { .server = mcp_face_server(s->face),
+                                         .base = s->base,
+                                         .in = in,
+                                         .out = out,
+                                         .ended = on_ended,
+                                         .data = s };
+    struct mcp_stdio *stdio = mcp_stdio_new(&spec, err);
 
-    spec->ended = on_ended;
-    spec->data = &is_over;
-    stdio = mcp_stdio_new(spec, err);
     if (!stdio)
         return -1;
-    while (!is_over && signals_caught() == 0)
-        (void)gb_step(engine, -1);
-    wind_down(engine, stdio);
+    while (!s->is_over && goes_on(s))
+        (void)event_base_loop(s->base, EVLOOP_ONCE);
+    wind_down(s, stdio);
     (void)mcp_stdio_free(stdio);
-    return 0;
+    if (!s->engine && goes_on(s))
+        open_engine(s); /* nobody asked for anything: is it set up well, at least? */
+    if (s->status >= 0)
+        return s->status;
+    return signals_caught() != 0 ? CLI_SIGNAL + signals_caught() : CLI_OK;
 }
 
 /* Keep the protocol's two streams to ourselves: nothing else in this process, and no child of it, is to
@@ -147,16 +184,37 @@ static int complete_config(json_t *config, struct mcp_face_spec *face, struct gb
     return 0;
 }
 
+/* `s` has its configuration. Returns the exit status, or -1 with err. */
+static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_err *err)
+{
+    auto_close int in = -1, out = -1;
+    int status = -1;
+
+    if (take_streams(&in, &out, err) < 0)
+        return -1;
+    signals_outlive_readers(); /* the others end us as ever, until there is an engine to be ended first */
+    s->base = engine_loop_new();
+    if (!s->base)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making an event loop");
+    spec->base = s->base;
+    spec->prepare = open_engine;
+    spec->data = s;
+    if (mcp_face_new(spec, &s->face, err) == 0)
+        status = serve(s, in, out, err);
+    /* order: calls drop their runs, the engine ends its boxes, and both live in the loop */
+    s->face = mcp_face_free(s->face);
+    engine_closep(&s->engine);
+    event_base_free(s->base);
+    return status;
+}
+
 static int mcp_main(const struct args *args)
 {
     struct mcp_face_spec spec = { .at_once = (unsigned)args->jobs };
-    struct mcp_face *face = NULL;
+    struct serving s = { .args = args, .status = -1 };
     json_auto_t *config = NULL;
-    json_auto_t *error = NULL;
-    auto_close int in = -1, out = -1;
-    auto_engine struct gb_engine *engine = NULL;
     struct gb_err err;
-    int status = -1;
+    int status;
 
     if (args->operands.count > 0 || args->operands.rest[0]) {
         gb_err_set(&err, GB_E_INVALID, 0, "mcp takes no arguments");
@@ -166,26 +224,13 @@ static int mcp_main(const struct args *args)
         return print_config(args->print_config);
     if (settings_load(args, &config, &err) < 0 || complete_config(config, &spec, &err) < 0)
         return cli_refuse(args->command, &err);
-    if (take_streams(&in, &out, &err) < 0) {
-        message_err(&err);
-        return CLI_FAILED;
-    }
-    if (engine_open(args, config, &engine, &error) < 0)
-        return report_refused(error, false);
-    spec.engine = engine;
-    if (mcp_face_new(&spec, &face, &err) == 0)
-        status = serve(engine,
-                       &(struct mcp_stdio_spec){ .server = mcp_face_server(face),
-                                                 .base = engine_loop(engine),
-                                                 .in = in,
-                                                 .out = out },
-                       &err);
-    (void)mcp_face_free(face);
+    s.config = config;
+    status = run_server(&s, &spec, &err);
     if (status < 0) {
         message_err(&err);
         return CLI_FAILED;
     }
-    return signals_caught() != 0 ? CLI_SIGNAL + signals_caught() : CLI_OK;
+    return status;
 }
 
 static const struct option_spec mcp_specs[] = {

@@ -14,6 +14,7 @@
 #include "cli/io.h"
 #include "cli/signals.h"
 #include "cli/tools.h"
+#include "engine/loop.h"
 #include "glovebox.h"
 
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
@@ -419,8 +420,8 @@ static void name_source(const struct args *args, json_t *error)
 /* What the commands themselves read. */
 static const char *const not_the_engines[] = { "code_mode", "mcp" };
 
-int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,
-                      json_t **ret_error)
+static int open_plain_on(struct event_base *base, const struct args *args, const json_t *config,
+                         struct gb_engine **ret, json_t **ret_error)
 {
     json_auto_t *plain = json_copy(json_shared(config));
     auto_free char *text = NULL, *error = NULL;
@@ -431,7 +432,7 @@ int engine_open_plain(const struct args *args, const json_t *config, struct gb_e
     text = plain ? json_dumps(plain, JSON_COMPACT) : NULL;
     if (!text)
         return -1;
-    if (gb_engine_new(text, ret, &error) == 0) {
+    if (engine_new_on(base, text, ret, &error) == 0) {
         note_idle_lists(args, config);
         return 0;
     }
@@ -441,8 +442,20 @@ int engine_open_plain(const struct args *args, const json_t *config, struct gb_e
     return -1;
 }
 
+int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,
+                      json_t **ret_error)
+{
+    return open_plain_on(NULL, args, config, ret, ret_error);
+}
+
 int engine_open(const struct args *args, const json_t *config, struct gb_engine **ret,
                 json_t **ret_error)
+{
+    return engine_open_on(NULL, args, config, ret, ret_error);
+}
+
+int engine_open_on(struct event_base *base, const struct args *args, const json_t *config,
+                   struct gb_engine **ret, json_t **ret_error)
 {
     /* A guest that only Landlock holds runs under our uid: without this it could read our memory
      * through /proc. A leak checker needs to trace us, so its builds go without. */
@@ -450,7 +463,7 @@ int engine_open(const struct args *args, const json_t *config, struct gb_engine 
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
     signals_catch();
-    if (engine_open_plain(args, config, ret, ret_error) < 0)
+    if (open_plain_on(base, args, config, ret, ret_error) < 0)
         return -1;
     signals_watch(*ret);
     return 0;

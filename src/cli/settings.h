@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "cli/cli.h"
 
+struct event_base;
 struct gb_engine;
 
 #define SETTINGS_TIMEOUT "30" /* the engine's default, as --help and messages show it */
@@ -32,6 +33,10 @@ int settings_load(const struct args *args, json_t **ret, struct gb_err *err) gb_
  * the option, or the file, that a wrong setting came from. */
 int engine_open(const struct args *args, const json_t *config, struct gb_engine **ret,
                 json_t **ret_error) gb_nodiscard;
+
+/* The same on a loop that is there already (engine/loop.h). */
+int engine_open_on(struct event_base *base, const struct args *args, const json_t *config,
+                   struct gb_engine **ret, json_t **ret_error) gb_nodiscard;
 
 /* The same for a command that has no loop: signals keep their default action. */
 int engine_open_plain(const struct args *args, const json_t *config, struct gb_engine **ret,

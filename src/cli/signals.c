@@ -37,18 +37,24 @@ static void on_pipe(int sig)
     (void)sig;
 }
 
+void signals_outlive_readers(void)
+{
+    /* A handler and not SIG_IGN, which the interpreter would inherit across execve(). */
+    struct sigaction pipe_gone = { .sa_handler = on_pipe, .sa_flags = SA_RESTART };
+
+    (void)sigaction(SIGPIPE, &pipe_gone, NULL);
+}
+
 void signals_catch(void)
 {
     struct sigaction stop = { .sa_handler = on_stop }; /* no SA_RESTART: read() must return */
-    /* A handler and not SIG_IGN, which the interpreter would inherit across execve(). */
-    struct sigaction pipe_gone = { .sa_handler = on_pipe, .sa_flags = SA_RESTART };
 
     for (size_t i = 0; i < ARRAY_LEN(stop_signals); i++) {
         struct sigaction old;
         if (sigaction(stop_signals[i], &stop, &old) == 0 && old.sa_handler == SIG_IGN)
             (void)sigaction(stop_signals[i], &old, NULL);
     }
-    (void)sigaction(SIGPIPE, &pipe_gone, NULL);
+    signals_outlive_readers();
 }
 
 void signals_watch(struct gb_engine *engine)

@@ -8,6 +8,9 @@ struct gb_engine;
 /* Catch them from now on. One that was ignored (nohup) stays ignored. SIGPIPE becomes EPIPE. */
 void signals_catch(void);
 
+/* Of these, only that a write which nobody reads fails and does not end the process. */
+void signals_outlive_readers(void);
+
 /* Wake this engine when one comes; NULL before the engine is freed. */
 void signals_watch(struct gb_engine *engine);
 

@@ -402,17 +402,25 @@ static int start_backend(struct gb_engine *e, struct gb_err *err)
     return local_new(&spec, &e->backend, err);
 }
 
-static int start_loop(struct gb_engine *e, struct gb_err *err)
+struct event_base *engine_loop_new(void)
 {
     struct event_config *config = event_config_new();
+    struct event_base *base = NULL;
 
     /* One thread drives an engine, so libevent needs no locks; timers want microseconds. */
     if (config) {
         (void)event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER |
                                                 EVENT_BASE_FLAG_IGNORE_ENV);
-        e->base = event_base_new_with_config(config);
+        base = event_base_new_with_config(config);
         event_config_free(config);
     }
+    return base;
+}
+
+static int start_loop(struct gb_engine *e, struct gb_err *err)
+{
+    if (!e->base)
+        e->base = engine_loop_new();
     e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (e->base && e->wake_fd >= 0) {
         e->on_wake = event_new(e->base, e->wake_fd, EV_READ | EV_PERSIST, on_wake, e);
@@ -442,10 +450,18 @@ static int check_reviewer(struct gb_engine *e, struct gb_err *err)
 
 int gb_engine_new(const char *config, struct gb_engine **ret, char **ret_error)
 {
+    return engine_new_on(NULL, config, ret, ret_error);
+}
+
+int engine_new_on(struct event_base *base, const char *config, struct gb_engine **ret,
+                  char **ret_error)
+{
     struct gb_engine *e = calloc(1, sizeof(*e));
     struct gb_err err = { .code = GB_E_SYSTEM, .msg = "memory ran out" };
 
     if (e) {
+        e->base = base;
+        e->is_guest = base != NULL;
         e->wake_fd = e->out = -1;
         if (config_init(&e->config, config, &err) == 0 && audit_open(e, &err) == 0 &&
             open_out(e, &err) == 0 && start_loop(e, &err) == 0 && start_backend(e, &err) == 0 &&
@@ -482,7 +498,7 @@ struct gb_engine *gb_engine_free(struct gb_engine *engine)
         event_free(engine->on_later);
     if (engine->on_step)
         event_free(engine->on_step);
-    if (engine->base)
+    if (engine->base && !engine->is_guest)
         event_base_free(engine->base);
     gb_closep(&engine->wake_fd);
     gb_closep(&engine->out);

@@ -21,6 +21,7 @@ struct gb_engine {
     struct trail *trail; /* the audit file, or NULL */
     uint64_t n_runs;     /* that the audit has numbered */
     struct event_base *base;
+    bool is_guest; /* the loop is somebody else's */
     struct backend *backend;
     struct gb_job *jobs;
     int n_jobs;

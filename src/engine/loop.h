@@ -7,6 +7,13 @@
 struct gb_call;
 struct gb_engine;
 
+/* A loop as engines have it; NULL when it cannot be made. */
+struct event_base *engine_loop_new(void);
+
+/* gb_engine_new() on a loop that is there already; it outlives the engine. */
+int engine_new_on(struct event_base *base, const char *config, struct gb_engine **ret,
+                  char **ret_error);
+
 /* The loop that gb_step() turns; borrowed until the engine is freed. */
 struct event_base *engine_loop(const struct gb_engine *engine);
 

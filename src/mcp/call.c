@@ -1,4 +1,5 @@
 /* Calls: requests under way, from the arrival to the answer. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,23 @@ void call_unlink(struct mcp_call *call)
 
 /* ---- life ---- */
 
+/* It is in no list any more. */
+static void call_free(struct mcp_call *call)
+{
+    question_done(call);
+    if (call->filter)
+        call->server->n_listening--;
+    json_decref(call->filter);
+    json_decref(call->late);
+    json_decref(call->id);
+    json_decref(call->params);
+    json_decref(call->arguments);
+    json_decref(call->capabilities);
+    json_decref(call->progress_token);
+    free(call->principal);
+    free(call);
+}
+
 struct mcp_call *call_new(struct mcp_peer *peer, const struct method *method,
                           const struct rpc_message *message)
 {
@@ -74,6 +92,11 @@ struct mcp_call *call_new(struct mcp_peer *peer, const struct method *method,
         .progress_token = json_incref(json_object_get(meta, "progressToken")),
     };
     call_link(call, peer);
+    if (peer->principal && !call->principal) { /* without it, it would be somebody else's */
+        call_unlink(call);
+        call_free(call);
+        return NULL;
+    }
     return call;
 }
 
@@ -85,23 +108,6 @@ void call_read_meta(struct mcp_call *call, const json_t *meta)
     call->log_level = level_of(json_string_value(json_object_get(meta, META_LOG_LEVEL)));
 }
 
-static void call_free(struct mcp_call *call)
-{
-    call_unlink(call);
-    question_done(call);
-    if (call->filter)
-        call->server->n_listening--;
-    json_decref(call->filter);
-    json_decref(call->late);
-    json_decref(call->id);
-    json_decref(call->params);
-    json_decref(call->arguments);
-    json_decref(call->capabilities);
-    json_decref(call->progress_token);
-    free(call->principal);
-    free(call);
-}
-
 void call_cancel(struct mcp_call *call)
 {
     struct mcp_peer *peer = call->peer;
@@ -110,6 +116,7 @@ void call_cancel(struct mcp_call *call)
     call->cancelled = NULL;
     if (cancelled)
         cancelled(call, call->cancel_data);
+    call_unlink(call); /* order: whoever is told may free the peer */
     if (peer && peer->ops && peer->ops->dropped && !call->is_detached)
         peer->ops->dropped(peer->data, call->tag);
     call_free(call);
@@ -117,14 +124,17 @@ void call_cancel(struct mcp_call *call)
 
 void call_answer(struct mcp_call *call, json_t *response, int http_status)
 {
+    struct mcp_peer *peer = call->peer;
+
     call->cancelled = NULL;
     call->answered = NULL;
-    if (!call->peer) { /* parked: its client will be back, or the call expires */
+    if (!peer) { /* parked: its client will be back, or the call expires */
         call->late = response;
         call->late_status = http_status;
         return;
     }
-    peer_send(call->peer, call, RPC_RESPONSE, response, http_status);
+    call_unlink(call); /* order: whoever sends it may free the peer */
+    peer_send(peer, call, RPC_RESPONSE, response, http_status);
     call_free(call);
 }
 
@@ -235,6 +245,11 @@ bool mcp_call_wants_progress(const struct mcp_call *call)
     return call->progress_token != NULL;
 }
 
+static json_t *number(double d)
+{
+    return d == floor(d) && fabs(d) < 1e15 ? json_integer((json_int_t)d) : json_real(d);
+}
+
 void mcp_call_progress(struct mcp_call *call, double progress, double total, const char *message)
 {
     json_t *params;
@@ -244,9 +259,10 @@ void mcp_call_progress(struct mcp_call *call, double progress, double total, con
         return;
     call->has_progressed = true;
     call->progress = progress;
-    params = json_pack("{s:O,s:f}", "progressToken", call->progress_token, "progress", progress);
+    params = json_pack("{s:O,s:o}", "progressToken", call->progress_token, "progress",
+                       number(progress));
     if (params && total >= 0)
-        (void)json_object_set_new(params, "total", json_real(total));
+        (void)json_object_set_new(params, "total", number(total));
     if (params && message)
         (void)json_object_set_new(params, "message", json_replaced(message, strlen(message)));
     peer_send(call->peer, call, RPC_NOTIFICATION,

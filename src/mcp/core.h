@@ -50,8 +50,9 @@ struct mcp_server {
     struct mcp_peer *peers;
     struct mcp_call *parked;
     size_t n_calls, n_parked, n_peers, n_listening;
-    struct event *on_changed;
+    struct event *on_changed, *on_idle;
     unsigned changed; /* 1u << offer_kind */
+    bool is_preparing;
     unsigned char key[STATE_KEY];
 };
 
@@ -130,6 +131,9 @@ struct mcp_call {
 struct offer *offer_find(struct mcp_server *server, enum offer_kind kind, const char *name);
 /* The template that a URI is an instance of. */
 struct offer *offer_match(struct mcp_server *server, const char *uri);
+/* What takes time, unless it is done; now, or once the loop has turned. */
+void server_prepare(struct mcp_server *server);
+void server_prepare_soon(struct mcp_server *server);
 json_t *server_capabilities(const struct mcp_server *server);
 
 /* ---- peer.c ---- */
@@ -151,6 +155,9 @@ void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind
 struct mcp_call *peer_find_call(const struct mcp_peer *peer, const json_t *id);
 
 /* ---- methods.c ---- */
+
+/* Is it about the server itself? Such are answered whatever else is not ready. */
+bool method_is_early(const char *name);
 
 /* The method that this server has in that era, or NULL. */
 const struct method *method_find(const struct mcp_server *server, const char *name, bool is_modern);

@@ -267,7 +267,7 @@ void execute(struct mcp_call *call, struct mcp_face *face, json_t *request, enum
     *x = (struct execution){ .face = face, .call = call, .as = as };
     (void)snprintf(x->session, sizeof(x->session), "%s", json_string_at(request, "session", ""));
     if (is_told)
-        x->on_tell = evtimer_new(engine_loop(face->spec.engine), on_tell, x);
+        x->on_tell = evtimer_new(face->spec.base, on_tell, x);
     mcp_call_on_cancel(call, on_cancel, x);
     x->turn = runs_add(face->runs, request, &events, x);
     if (!x->turn) {

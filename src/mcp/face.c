@@ -76,33 +76,36 @@ static json_t *complete(void *data, const struct mcp_call *call, const json_t *p
 
 /* ---- life ---- */
 
+static void on_prepare(void *data)
+{
+    struct mcp_face *face = data;
+
+    if (face->spec.prepare)
+        face->spec.prepare(face->spec.data);
+}
+
 static int fill(struct mcp_face *face, struct gb_err *err)
 {
-    struct gb_engine *engine = face->spec.engine;
-    const struct mcp_server_spec spec = { .base = engine_loop(engine),
+    const struct mcp_server_spec spec = { .base = face->spec.base,
                                           .name = "glovebox",
                                           .title = "Glovebox",
                                           .version = gb_version(),
                                           .instructions = instructions,
                                           .list_ttl_ms = LIST_TTL_MS,
                                           .ask_ttl_ms = face->spec.ask_ttl_ms,
+                                          .has_tools = true,
+                                          .has_resources = true,
                                           .has_logging = true,
                                           .has_subscriptions = true,
                                           .complete = complete,
+                                          .prepare = on_prepare,
                                           .data = face };
 
     face->server = mcp_server_new(&spec);
-    face->runs = runs_new(engine, face->spec.at_once);
     face->files = mcp_files_new(spec.base, face->spec.file_ttl_ms, face->spec.files_bytes);
     face->handles = handles_new();
-    if (!face->server || !face->runs || !face->files || !face->handles)
+    if (!face->server || !face->files || !face->handles)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making the server");
-    face->has_sessions =
-        engine_admits(engine, "{\"kind\":\"session\",\"op\":\"close\",\"session\":\"s\"}");
-    face->has_shell = engine_admits(engine, "{\"kind\":\"shell\",\"command\":\":\"}");
-    face->timeout_ms = engine_timeout_ms(engine, &face->is_timeout_loose);
-    if (tools_register(face, err) < 0)
-        return -1;
     return mcp_server_add_template(
         face->server,
         json_pack("{s:s,s:s,s:s,s:s}", "uriTemplate", FILES_TEMPLATE, "name", "captured-file",
@@ -112,6 +115,19 @@ static int fill(struct mcp_face *face, struct gb_err *err)
         read_kept, face, err);
 }
 
+int mcp_face_attach(struct mcp_face *face, struct gb_engine *engine, struct gb_err *err)
+{
+    face->spec.engine = engine;
+    face->runs = runs_new(engine, face->spec.at_once);
+    if (!face->runs)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making the server");
+    face->has_sessions =
+        engine_admits(engine, "{\"kind\":\"session\",\"op\":\"close\",\"session\":\"s\"}");
+    face->has_shell = engine_admits(engine, "{\"kind\":\"shell\",\"command\":\":\"}");
+    face->timeout_ms = engine_timeout_ms(engine, &face->is_timeout_loose);
+    return tools_register(face, err);
+}
+
 int mcp_face_new(const struct mcp_face_spec *spec, struct mcp_face **ret, struct gb_err *err)
 {
     struct mcp_face *face = calloc(1, sizeof(*face));
@@ -119,13 +135,16 @@ int mcp_face_new(const struct mcp_face_spec *spec, struct mcp_face **ret, struct
     if (!face)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making the server");
     face->spec = *spec;
+    if (!spec->base)
+        face->spec.base = engine_loop(spec->engine);
     if (spec->at_once == 0)
         face->spec.at_once = RUNS_A_PROCESSOR * processors();
     if (spec->file_ttl_ms == 0)
         face->spec.file_ttl_ms = FILE_TTL_MS;
     if (spec->files_bytes == 0)
         face->spec.files_bytes = FILES_BYTES;
-    if (fill(face, err) < 0) {
+    if (fill(face, err) < 0 ||
+        (spec->engine && mcp_face_attach(face, spec->engine, err) < 0)) {
         (void)mcp_face_free(face);
         return -1;
     }

@@ -45,11 +45,16 @@ struct mcp_server_spec {
     unsigned page_size;       /* of lists; 0: 100 */
     unsigned list_ttl_ms;     /* how long a modern client may keep a list */
     unsigned ask_ttl_ms;      /* how long a call waits for an answer; 0: ten minutes */
+    bool has_tools;           /* there will be some, also if none has been added yet; */
+    bool has_resources;       /* likewise */
     bool has_logging;         /* handlers call mcp_call_log() */
     bool has_subscriptions;   /* lists or resources may change */
     /* Completion: {"values": [...], "total"?, "hasMore"?} for `params` of completion/complete, or NULL for
      * none. NULL: the capability is not offered. */
     json_t *(*complete)(void *data, const struct mcp_call *call, const json_t *params);
+    /* Called once, before the first request that is about more than the server itself: for what takes
+     * time, so that no handshake waits for it. May be NULL. */
+    void (*prepare)(void *data);
     void *data;
 };
 
@@ -110,6 +115,7 @@ struct mcp_outgoing {
 };
 
 struct mcp_peer_ops {
+    /* From inside, the peer may be freed when the message is a response, and when a call is dropped. */
     void (*send)(void *data, const struct mcp_outgoing *message);
     /* The request with this tag is over, and nothing is sent for it (it was cancelled). May be NULL. */
     void (*dropped)(void *data, void *tag);

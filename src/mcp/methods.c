@@ -305,6 +305,12 @@ static bool is_offered(const struct mcp_server *s, const char *name)
     return true;
 }
 
+bool method_is_early(const char *name)
+{
+    return strcmp(name, "initialize") == 0 || strcmp(name, "ping") == 0 ||
+           strcmp(name, "server/discover") == 0;
+}
+
 const struct method *method_find(const struct mcp_server *server, const char *name, bool is_modern)
 {
     unsigned era = is_modern ? METHOD_MODERN : METHOD_LEGACY;

@@ -288,7 +288,7 @@ static const struct method *admit_legacy(struct mcp_peer *peer, const struct rpc
                                          struct refusal *why)
 {
     const struct method *method = method_find(peer->server, m->method, false);
-    bool is_first = strcmp(m->method, "initialize") == 0 || strcmp(m->method, "ping") == 0;
+    bool is_first = method && method_is_early(m->method);
 
     if (!peer->version && !is_first) {
         why->code = RPC_INVALID_PARAMS;
@@ -373,6 +373,10 @@ void mcp_peer_take(struct mcp_peer *peer, const struct rpc_message *message,
 {
     switch (message->kind) {
     case RPC_REQUEST:
+        if (method_is_early(message->method))
+            server_prepare_soon(peer->server);
+        else
+            server_prepare(peer->server);
         take_request(peer, message, how);
         break;
     case RPC_NOTIFICATION:

@@ -1,41 +1,40 @@
 #pragma once
-/* The result of a run as JSON Schema: what structuredContent is. */
+/* The result of a run as JSON Schema: what structuredContent is, as far as a model needs to know. Short,
+ * since hosts put it before the model; with one type a place, since not all of them take more. */
 
 #define SESSIONS_NOTE                                                                             \
     " Each call stands alone unless it names a session: pass \"new\" as session to begin one, and " \
     "the handle that the result has there to go on in it."
 
+#define OR_NULL(schema) "{\"anyOf\": [" schema ", {\"type\": \"null\"}]}"
+
 #define RESULT_SCHEMA                                                                              \
     "{\"type\": \"object\", \"required\": [\"status\", \"exit_code\", \"stdout\", \"stderr\"], "   \
     "\"properties\": {"                                                                            \
     "\"status\": {\"type\": \"string\", \"enum\": [\"ok\", \"error\", \"rejected\", \"timeout\", " \
-    "\"limit\", \"crashed\", \"cancelled\", \"failed\"], \"description\": \"ok; error: it raised " \
-    "or exited non-zero; rejected: nothing ran, findings say why; timeout; limit: which one is in " \
-    "limit; crashed: killed by a signal; cancelled; failed: it could not be run\"}, "              \
+    "\"limit\", \"crashed\", \"cancelled\", \"failed\"], \"description\": \"error: it raised or "  \
+    "exited non-zero; rejected: nothing ran, findings say why; failed: it could not be run\"}, "   \
     "\"exit_code\": {\"type\": \"integer\"}, "                                                     \
     "\"stdout\": {\"type\": \"string\"}, "                                                         \
     "\"stderr\": {\"type\": \"string\"}, "                                                         \
     "\"stdout_truncated\": {\"type\": \"boolean\"}, "                                              \
     "\"stderr_truncated\": {\"type\": \"boolean\"}, "                                              \
-    "\"stdout_bytes\": {\"type\": \"integer\", \"minimum\": 0}, "                                  \
-    "\"stderr_bytes\": {\"type\": \"integer\", \"minimum\": 0}, "                                  \
-    "\"value\": {\"description\": \"Of the last expression: as JSON where it is, else its repr\"}, " \
+    "\"value\": {\"description\": \"Of the last expression: as JSON where it is, else its repr\", " \
+    "\"anyOf\": [{\"type\": \"object\"}, {\"type\": \"array\", \"items\": {\"anyOf\": "            \
+    "[{\"type\": \"object\"}, {\"type\": \"array\"}, {\"type\": \"string\"}, {\"type\": "          \
+    "\"number\"}, {\"type\": \"boolean\"}, {\"type\": \"null\"}]}}, {\"type\": \"string\"}, "      \
+    "{\"type\": \"number\"}, {\"type\": \"boolean\"}, {\"type\": \"null\"}]}, "                    \
     "\"has_value\": {\"type\": \"boolean\"}, "                                                     \
-    "\"error\": {\"type\": [\"object\", \"null\"], \"properties\": {\"type\": {\"type\": "         \
-    "\"string\"}, \"message\": {\"type\": \"string\"}}}, "                                         \
+    "\"error\": " OR_NULL(                                                                         \
+        "{\"type\": \"object\", \"properties\": {\"type\": {\"type\": \"string\"}, \"message\": "  \
+        "{\"type\": \"string\"}}}") ", "                                                           \
+    "\"limit\": " OR_NULL("{\"type\": \"string\"}") ", "                                           \
     "\"findings\": {\"type\": \"array\", \"items\": {\"type\": \"object\"}}, "                     \
-    "\"limit\": {\"type\": [\"string\", \"null\"]}, "                                              \
     "\"files\": {\"type\": \"array\", \"description\": \"Created, changed and deleted files\", "   \
     "\"items\": {\"type\": \"object\", \"properties\": {\"path\": {\"type\": \"string\"}, "        \
-    "\"mount\": {\"type\": \"string\"}, \"bytes\": {\"type\": \"integer\"}, \"change\": {\"type\": " \
-    "\"string\"}, \"uri\": {\"type\": \"string\", \"description\": \"For resources/read, for a "   \
-    "while\"}}}}, "                                                                                \
-    "\"tool_calls\": {\"type\": \"array\", \"items\": {\"type\": \"object\"}}, "                   \
-    "\"session\": {\"type\": [\"object\", \"null\"], \"description\": \"name is the handle; "      \
-    "state is new, intact, or rolled_back if the call was killed and undone\"}, "                  \
-    "\"outputs\": {\"type\": \"array\", \"items\": {\"type\": \"object\"}}, "                      \
-    "\"isolation\": {\"type\": [\"object\", \"null\"]}, "                                          \
-    "\"policy\": {\"type\": [\"string\", \"null\"]}, "                                             \
-    "\"risk\": {\"type\": \"integer\"}, "                                                          \
-    "\"usage\": {\"type\": [\"object\", \"null\"]}, "                                              \
-    "\"timings\": {\"type\": [\"object\", \"null\"]}}}"
+    "\"bytes\": {\"type\": \"integer\"}, \"change\": {\"type\": \"string\"}, \"uri\": {\"type\": " \
+    "\"string\", \"description\": \"For resources/read, for a while\"}}}}, "                       \
+    "\"session\": " OR_NULL(                                                                       \
+        "{\"type\": \"object\", \"properties\": {\"name\": {\"type\": \"string\", "                \
+        "\"description\": \"The handle\"}, \"state\": {\"type\": \"string\", \"description\": "    \
+        "\"new, intact, or rolled_back: the call was killed and undone\"}}}") "}}"

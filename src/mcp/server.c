@@ -29,6 +29,33 @@ static void on_changed(evutil_socket_t fd, short what, void *data)
             listen_changed(s, (enum offer_kind)kind);
 }
 
+void server_prepare(struct mcp_server *s)
+{
+    void (*prepare)(void *) = s->spec.prepare;
+
+    s->spec.prepare = NULL;
+    s->is_preparing = true;
+    if (prepare)
+        prepare(s->spec.data);
+    s->is_preparing = false;
+}
+
+/* The handshake is answered, and nothing else has been asked for yet. */
+static void on_idle(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    server_prepare(data);
+}
+
+void server_prepare_soon(struct mcp_server *s)
+{
+    static const struct timeval soon = { .tv_usec = 1000 };
+
+    if (s->spec.prepare)
+        (void)evtimer_add(s->on_idle, &soon);
+}
+
 static json_t *info_of(const struct mcp_server_spec *spec)
 {
     json_t *info = json_pack("{s:s,s:s}", "name", spec->name, "version", spec->version);
@@ -50,7 +77,10 @@ struct mcp_server *mcp_server_new(const struct mcp_server_spec *spec)
     s->info = info_of(spec);
     s->instructions = spec->instructions ? json_string(spec->instructions) : NULL;
     s->on_changed = evtimer_new(spec->base, on_changed, s);
-    if (!s->info || !s->on_changed || getrandom(s->key, sizeof(s->key), 0) != sizeof(s->key))
+    s->on_idle = evtimer_new(spec->base, on_idle, s);
+    s->offers[OFFER_TOOL].is_offered = spec->has_tools;
+    s->offers[OFFER_RESOURCE].is_offered = spec->has_resources;
+    if (!s->info || !s->on_changed || !s->on_idle || getrandom(s->key, sizeof(s->key), 0) != sizeof(s->key))
         return mcp_server_free(s);
     return s;
 }
@@ -68,6 +98,8 @@ struct mcp_server *mcp_server_free(struct mcp_server *s)
     }
     if (s->on_changed)
         event_free(s->on_changed);
+    if (s->on_idle)
+        event_free(s->on_idle);
     json_decref(s->info);
     json_decref(s->instructions);
     explicit_bzero(s->key, sizeof(s->key));
@@ -89,8 +121,8 @@ static void changed(struct mcp_server *s, enum offer_kind kind)
 {
     struct timeval now = { 0 };
 
-    if (!s->spec.has_subscriptions || !s->peers) /* nobody has seen it as it was */
-        return;
+    if (!s->spec.has_subscriptions || !s->peers || s->is_preparing || s->spec.prepare)
+        return; /* nobody has seen it as it was */
     s->changed |= 1u << kind;
     (void)evtimer_add(s->on_changed, &now);
 }

@@ -84,6 +84,16 @@ static void wait_out(struct mcp_stdio *s)
         (void)event_add(s->on_out, NULL);
 }
 
+/* Write what can be written; end where nobody reads. */
+static void write_now(struct mcp_stdio *s)
+{
+    if (s->is_broken || flush(s))
+        return;
+    s->is_broken = true;
+    s->out_len = 0;
+    end(s);
+}
+
 /* Read as long as there is room for the answers. */
 static void arm(struct mcp_stdio *s)
 {
@@ -105,12 +115,9 @@ static void on_out(evutil_socket_t fd, short what, void *data)
 
     (void)fd;
     (void)what;
-    if (!flush(s)) {
-        s->is_broken = true;
-        s->out_len = 0;
-        end(s);
+    write_now(s);
+    if (s->is_broken)
         return;
-    }
     arm(s);
     if (was_full && !is_full(s))
         event_active(s->on_more, EV_TIMEOUT, 1); /* lines that were read and not looked at */
@@ -196,6 +203,7 @@ static void on_more(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     take_lines(data);
+    write_now(data);
     arm(data);
 }
 
@@ -212,6 +220,7 @@ static void on_in(evutil_socket_t fd, short what, void *data)
     if (n > 0) {
         rpc_lines_add(&s->lines, (size_t)n);
         take_lines(s);
+        write_now(s);
         arm(s);
         return;
     }
