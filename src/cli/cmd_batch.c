@@ -272,7 +272,7 @@ static int batch_main(const struct args *args)
         return report_refused(NULL, false);
     if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, false);
-    if (downstream_open(config, engine, true, &servers, &err) < 0)
+    if (downstream_open(config, engine, &servers, &err) < 0)
         return report_err(&err, false);
 
     batch.engine = engine;

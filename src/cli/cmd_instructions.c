@@ -30,7 +30,7 @@ static int instructions_main(const struct args *args)
     if (json_object_set_new(config, "oneshot", json_true()) < 0 ||
         engine_open_plain(args, config, &engine, &error) < 0)
         return report_refused(error, false);
-    if (downstream_open(config, engine, true, &servers, &err) < 0)
+    if (downstream_open(config, engine, &servers, &err) < 0)
         return report_err(&err, false);
     instructions = gb_instructions(engine, NULL);
     if (!instructions || text_open(&t) < 0)

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/report.h"
+#include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
 #include "cli/tools.h"
@@ -85,6 +86,7 @@ struct serving {
     struct event_base *base;
     struct gb_engine *engine; /* NULL until it is needed */
     struct mcp_face *face;
+    struct downstream *servers;
     bool is_over;
     int status; /* -1: go on */
 };
@@ -103,7 +105,8 @@ static void open_engine(void *data)
 
     if (engine_open_on(s->base, s->args, s->config, &s->engine, &error) < 0) {
         s->status = report_refused(error, false);
-    } else if (mcp_face_attach(s->face, s->engine, &err) < 0) {
+    } else if (mcp_face_attach(s->face, s->engine, &err) < 0 ||
+               downstream_serve(s->config, s->engine, s->face, &s->servers, &err) < 0) {
         message_err(&err);
         s->status = CLI_FAILED;
     }
@@ -177,6 +180,7 @@ static int complete_config(json_t *config, struct mcp_face_spec *face, struct gb
         return gb_fail(err, GB_E_INVALID, 0, "ask_timeout: must be a number of seconds, up to a day");
     face->ask_ttl_ms = (unsigned)(json_number_value(wait) * 1000);
     (void)json_object_del(config, "ask_timeout");
+    face->is_code_mode = json_is_true(json_object_get(config, "code_mode"));
     if (!json_object_get(config, "capture"))
         (void)json_object_set_new(config, "capture", json_string("inline"));
     if (!json_object_get(config, "capture_total"))
@@ -202,6 +206,7 @@ static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_e
     if (mcp_face_new(spec, &s->face, err) == 0)
         status = serve(s, in, out, err);
     /* order: calls drop their runs, the engine ends its boxes, and both live in the loop */
+    downstream_closep(&s->servers);
     s->face = mcp_face_free(s->face);
     engine_closep(&s->engine);
     event_base_free(s->base);
@@ -238,6 +243,8 @@ static const struct option_spec mcp_specs[] = {
       "claude|vscode|cursor|generic",
       "print what to paste into the agent's configuration, with the other options, and exit",
       NULL },
+    { 0, "code-mode", OPT_KEY_FLAG, offsetof(struct args, config), NULL,
+      "offer execute_code alone; with --mcp, the other servers' tools are inside", NULL },
     { 'j', "jobs", OPT_COUNT, offsetof(struct args, jobs), "N", "how many programs run at once",
       "four a processor" },
     { 0, "pool", OPT_KEY_COUNT, offsetof(struct args, config), "N", "how many boxes to keep ready",

@@ -473,7 +473,7 @@ static int repl_main(const struct args *args)
 #endif
     if (engine_open_plain(args, config, &engine, &error) < 0)
         return report_refused(error, false);
-    if (downstream_open(config, engine, true, &servers, &err) < 0)
+    if (downstream_open(config, engine, &servers, &err) < 0)
         return report_err(&err, false);
     repl.engine = engine;
     repl.report.filename = "cell";

@@ -235,7 +235,7 @@ static int run_main(const struct args *args)
         return report_refused(NULL, args->want_json);
     if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, args->want_json);
-    if (downstream_open(config, engine, true, &servers, &err) < 0)
+    if (downstream_open(config, engine, &servers, &err) < 0)
         return report_err(&err, args->want_json);
 
     int status = run_with_engine(&run, &request, engine);

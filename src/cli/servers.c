@@ -1,5 +1,6 @@
 #include "cli/servers.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -8,8 +9,13 @@
 #include "cli/signals.h"
 #include "glovebox.h"
 #include "mcp/downstream.h"
+#include "mcp/face.h"
 
 #define SERVERS_BYTES_MAX ((size_t)1 << 20)
+
+enum {
+    HOLD_MS = 15000 /* that a client waits for servers that take long to begin with */
+};
 
 static int read_file(const char *path, json_t **ret, struct gb_err *err)
 {
@@ -53,11 +59,11 @@ static int await(const struct downstream *d, struct gb_engine *engine, struct gb
     return downstream_check(d, err);
 }
 
-int downstream_open(const json_t *config, struct gb_engine *engine, bool wait,
-                    struct downstream **ret, struct gb_err *err)
+/* Begin with what the configuration names; *ret stays NULL where it names none. */
+static int start(const json_t *config, struct downstream_spec *spec, struct downstream **ret,
+                 struct gb_err *err)
 {
     json_t *given = json_object_get(config, "mcp");
-    struct downstream_spec spec = { .engine = engine, .log = on_log };
     json_auto_t *file = NULL;
     const char *path = json_string_value(given);
 
@@ -66,12 +72,49 @@ int downstream_open(const json_t *config, struct gb_engine *engine, bool wait,
         return 0;
     if (path && read_file(path, &file, err) < 0)
         return -1;
-    if (servers_read(path ? file : given, &spec.servers, note, NULL, err) < 0)
+    if (servers_read(path ? file : given, &spec->servers, note, NULL, err) < 0)
         return gb_fail_wrap(err, "%.100s", path ? path : "mcp");
-    *ret = downstream_new(&spec, err);
+    *ret = downstream_new(spec, err);
+    return *ret ? 0 : gb_fail_wrap(err, "%.100s", path ? path : "mcp");
+}
+
+int downstream_open(const json_t *config, struct gb_engine *engine, struct downstream **ret,
+                    struct gb_err *err)
+{
+    struct downstream_spec spec = { .engine = engine, .log = on_log };
+
+    if (start(config, &spec, ret, err) < 0)
+        return -1;
+    return *ret ? await(*ret, engine, err) : 0;
+}
+
+/* ---- for faces that serve ---- */
+
+static void on_changed(void *data, const struct downstream *d)
+{
+    struct mcp_face *face = data;
+    struct gb_err err;
+
+    if (mcp_face_refresh(face, &err) < 0)
+        message_err(&err);
+    if (downstream_is_settled(d))
+        mcp_server_release(mcp_face_server(face));
+}
+
+int downstream_serve(const json_t *config, struct gb_engine *engine, struct mcp_face *face,
+                     struct downstream **ret, struct gb_err *err)
+{
+    struct downstream_spec spec = {
+        .engine = engine, .log = on_log, .changed = on_changed, .data = face
+    };
+
+    if (start(config, &spec, ret, err) < 0)
+        return -1;
     if (!*ret)
-        return gb_fail_wrap(err, "%.100s", path ? path : "mcp");
-    return wait ? await(*ret, engine, err) : 0;
+        return 0;
+    if (mcp_server_hold(mcp_face_server(face), HOLD_MS) < 0)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");
+    return downstream_publish(*ret, mcp_face_server(face), err);
 }
 
 void downstream_closep(struct downstream **d)

@@ -286,7 +286,7 @@ static void install(struct downstream *d)
     if (d->published && passthrough_show(d, &err) < 0)
         d->spec.log(d->spec.data, "*", err.msg);
     if (d->spec.changed)
-        d->spec.changed(d->spec.data);
+        d->spec.changed(d->spec.data, d);
 }
 
 static void on_changed(evutil_socket_t fd, short what, void *data)
@@ -313,7 +313,7 @@ static void on_settled(void *data)
 {
     struct upstream *u = data;
 
-    if (downstream_is_settled(u->all) && evtimer_pending(u->all->on_changed, NULL)) {
+    if (downstream_is_settled(u->all)) {
         (void)evtimer_del(u->all->on_changed); /* whoever waits for that wants the tools too */
         install(u->all);
     }

@@ -19,8 +19,8 @@ struct downstream_spec {
     unsigned grace_ms;        /* between the steps by which servers are ended; 0: 200 */
     /* What a server, or we about a server, have to say. */
     void (*log)(void *data, const char *server, const char *text);
-    /* What programs can call has changed. May be NULL. */
-    void (*changed)(void *data);
+    /* What programs can call has changed, or all servers have settled. May be NULL. */
+    void (*changed)(void *data, const struct downstream *d);
     void *data;
 };
 
