@@ -96,6 +96,15 @@ static void add_greeting(const struct client *c, json_t *params)
     (void)json_object_set_new(params, "clientInfo", client_info());
 }
 
+/* What a request is about, which HTTP wants to know. */
+static const struct {
+    const char *method, *key;
+} named[] = {
+    { "tools/call", "name" },
+    { "resources/read", "uri" },
+    { "prompts/get", "name" },
+};
+
 static void transmit(struct client *c, json_t *message, const struct client_request *r,
                      const char *method)
 {
@@ -107,12 +116,12 @@ static void transmit(struct client *c, json_t *message, const struct client_requ
 
     if (!text || !c->link)
         return;
+    for (size_t i = 0; r && i < ARRAY_LEN(named); i++)
+        if (strcmp(r->method, named[i].method) == 0)
+            m.target = json_string_value(json_object_get(r->params, named[i].key));
     if (r && c->is_modern && strcmp(r->method, "tools/call") == 0) {
-        m.target = json_string_value(json_object_get(r->params, "name"));
         extra = headers_of_call(c->tools, r->params);
         m.extra = extra;
-    } else if (r && c->is_modern && strcmp(r->method, "resources/read") == 0) {
-        m.target = json_string_value(json_object_get(r->params, "uri"));
     }
     c->link->ops->send(c->link, &m);
 }

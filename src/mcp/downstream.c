@@ -249,6 +249,12 @@ static const char about_tools[] =
     "\"parameters\": {\"type\": \"object\", \"properties\": {\"handle\": {\"type\": \"string\", "
     "\"maxLength\": 64}}, \"required\": [\"handle\"], \"additionalProperties\": false}}]";
 
+/* Are programs to find that beside the servers? */
+static bool is_about_tools(const char *name)
+{
+    return strcmp(name, "search_tools") == 0 || strcmp(name, "describe_tool") == 0;
+}
+
 static bool has_own(const struct downstream *d, const char *name)
 {
     for (size_t i = 0; i < json_array_size(d->own); i++)
@@ -336,7 +342,7 @@ static int start_servers(struct downstream *d, struct gb_err *err)
                                                       .data = u } };
 
         *u = (struct upstream){ .all = d, .number = i, .spec = spec.server };
-        if (has_own(d, u->spec->ident))
+        if (has_own(d, u->spec->ident) || is_about_tools(u->spec->ident))
             return gb_fail(err, GB_E_INVALID, 0,
                            "the server '%.60s' and a tool would both be '%s' to programs",
                            u->spec->key, u->spec->ident);

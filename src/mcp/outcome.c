@@ -35,6 +35,16 @@ static json_t *parsed(const json_t *text)
     return json_loadb(json_string_value(text), json_string_length(text), JSON_ALLOW_NUL, NULL);
 }
 
+/* Of base64 that is valid. */
+static json_int_t decoded_size(const char *text, size_t len)
+{
+    size_t padding = 0;
+
+    while (padding < 2 && padding < len && text[len - 1 - padding] == '=')
+        padding++;
+    return (json_int_t)(len / 4 * 3 - padding);
+}
+
 /* Takes `data`. What can be read by the handle that comes back. */
 static json_t *handle_for(const struct upstream *u, json_t *data, const json_t *about,
                           const char *kind, bool *has_handles)
@@ -46,7 +56,7 @@ static json_t *handle_for(const struct upstream *u, json_t *data, const json_t *
     json_t *out;
 
     if (coded)
-        size = (json_int_t)(json_string_length(coded) / 4 * 3);
+        size = decoded_size(json_string_value(coded), json_string_length(coded));
     else if (text)
         size = (json_int_t)json_string_length(text);
     if (shelf_add(u->all->shelf, u->number, data, uri, handle) < 0)

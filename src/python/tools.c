@@ -840,8 +840,12 @@ static int add_spaced(PyObject *spaces, const char *text, const char *doc)
     PyObject *tools, *entry;
     int r = -1;
 
-    if (!space || !name_is_function(space) || !name_is_variable(dot + 1))
+    if (!name_is_spaced(text))
         return 0;
+    if (!space) {
+        PyErr_NoMemory();
+        return -1;
+    }
     tools = PyDict_GetItemString(spaces, space);
     if (!tools) {
         tools = PyDict_New();
