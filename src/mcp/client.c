@@ -336,10 +336,14 @@ static void go_greet(struct client *c)
         client_fault(c, "memory ran out");
 }
 
+static void go_probe(struct client *c);
+
 static void on_probed(void *data, const struct client_answer *answer)
 {
     struct client *c = data;
     const json_t *versions = json_object_get(answer->result, "supportedVersions");
+    const json_t *supported =
+        json_object_get(json_object_get(answer->error, "data"), "supported");
 
     if (c->state != CLIENT_PROBING)
         return;
@@ -347,6 +351,11 @@ static void on_probed(void *data, const struct client_answer *answer)
     if (json_array_has(versions, MCP_MODERN)) {
         c->link->ops->agree(c->link, MCP_MODERN, true);
         go_list(c, json_object_get(answer->result, "capabilities"));
+        return;
+    }
+    if (!c->is_probed_twice && json_array_has(supported, MCP_MODERN)) {
+        c->is_probed_twice = true;
+        go_probe(c);
         return;
     }
     if (!answer->result && strcmp(answer->type, "ServerGone") == 0 && c->spec.server->url) {
@@ -397,7 +406,7 @@ static void begin(struct client *c)
                                           .data = c } };
     struct gb_err err = { 0 };
 
-    c->is_probe_late = c->has_discovered = false;
+    c->is_probe_late = c->has_discovered = c->is_probed_twice = false;
     c->last_id = 0;
     c->flood = (struct flood){ 0 };
     c->link = c->spec.server->url ? link_http_new(&spec, &err) : link_stdio_new(&spec, &err);

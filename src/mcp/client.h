@@ -41,6 +41,7 @@ struct client_answer {
     const json_t *result; /* NULL: it failed, and: */
     const char *type;     /* a word, for programs */
     const char *message;  /* for people; may be the server's own */
+    const json_t *error;  /* as the server sent it, or NULL */
 };
 
 typedef void (*client_done)(void *data, const struct client_answer *answer);

@@ -362,7 +362,8 @@ static void take_error(struct client_request *r, const json_t *error)
                                                : code == RPC_UNSUPPORTED_VERSION
                                                    ? "UnsupportedVersion"
                                                    : "ServerError",
-                                       .message = json_string_at(error, "message", "") });
+                                       .message = json_string_at(error, "message", ""),
+                                       .error = error });
 }
 
 bool requests_answer(struct client *c, const struct rpc_message *message)

@@ -30,6 +30,7 @@ struct client {
     enum client_state state;
     bool is_modern, knows_era; /* of the server that was there last */
     bool is_settled;
+    bool is_probed_twice; /* the version was refused, and then named as one that is supported */
     bool is_probe_late;   /* the probe was not answered in time, and may still be */
     bool has_discovered;  /* it was, and by a modern server */
     bool has_tools, tells_changes;
