@@ -338,6 +338,15 @@ static void go_greet(struct client *c)
 
 static void go_probe(struct client *c);
 
+bool client_falls_back(struct client *c)
+{
+    if (!c->is_modern || c->has_fallen_back || c->ready_us != 0)
+        return false;
+    c->has_fallen_back = true;
+    go_greet(c);
+    return true;
+}
+
 static void on_probed(void *data, const struct client_answer *answer)
 {
     struct client *c = data;
@@ -406,7 +415,7 @@ static void begin(struct client *c)
                                           .data = c } };
     struct gb_err err = { 0 };
 
-    c->is_probe_late = c->has_discovered = c->is_probed_twice = false;
+    c->is_probe_late = c->has_discovered = c->is_probed_twice = c->has_fallen_back = false;
     c->last_id = 0;
     c->flood = (struct flood){ 0 };
     c->link = c->spec.server->url ? link_http_new(&spec, &err) : link_stdio_new(&spec, &err);

@@ -64,7 +64,7 @@ bool client_is_away(const struct client *c);
 const char *client_problem(const struct client *c);
 
 /* The tools as the server describes them: a list, those left out that no client may offer. Borrowed
- * until `listed` is called again. */
+ * until `listed` has been called again. */
 const json_t *client_tools(const struct client *c);
 
 /*

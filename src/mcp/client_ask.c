@@ -12,7 +12,8 @@ enum {
     SENT_MAX = 256,      /* at once; the others wait */
     REQUESTS_MAX = 20000,
     ROUNDS_MAX = 8,
-    HEALTH_MS = 5000
+    HEALTH_MIN_MS = 1000,
+    HEALTH_MAX_MS = 10000
 };
 
 /* ---- the list ---- */
@@ -174,12 +175,15 @@ static void on_health(void *data, const struct client_answer *answer)
         client_fault(data, "it does not answer any more");
 }
 
-/* A call took too long: is it the call, or the server? */
+/* A call took too long, or was given up: is it the call, or the server? */
 static void look_after(struct client *c)
 {
-    if (c->state == CLIENT_READY && !c->health)
-        c->health = client_ask(c, c->is_modern ? "server/discover" : "ping", json_object(),
-                               HEALTH_MS, on_health, c);
+    uint64_t ms = c->spec.server->timeout_ms;
+
+    ms = ms < HEALTH_MIN_MS ? HEALTH_MIN_MS : ms > HEALTH_MAX_MS ? HEALTH_MAX_MS : ms;
+    if (c->state == CLIENT_READY && !c->health && !c->spec.server->url)
+        c->health = client_ask(c, c->is_modern ? "server/discover" : "ping", json_object(), ms,
+                               on_health, c);
 }
 
 /* Tell the server that nobody waits for it. */
@@ -260,9 +264,12 @@ struct client_request *client_ask(struct client *c, const char *method, json_t *
 void client_cancel(struct client_request *r)
 {
     struct client *c = r->client;
+    bool is_call = r->id != 0 && !r->is_own;
 
     give_up(r);
     request_free(r);
+    if (is_call)
+        look_after(c);
     requests_send(c);
 }
 

@@ -31,6 +31,7 @@ struct client {
     bool is_modern, knows_era; /* of the server that was there last */
     bool is_settled;
     bool is_probed_twice; /* the version was refused, and then named as one that is supported */
+    bool has_fallen_back;
     bool is_probe_late;   /* the probe was not answered in time, and may still be */
     bool has_discovered;  /* it was, and by a modern server */
     bool has_tools, tells_changes;
@@ -77,6 +78,9 @@ void client_log(struct client *c, const char *format, ...) gb_printf(2, 3);
 
 /* The server cannot go on: end it and begin anew, later. */
 void client_fault(struct client *c, const char *why);
+
+/* It says that it is modern, and does not behave so: greet it. False: that was tried. */
+bool client_falls_back(struct client *c);
 
 /* The list of its tools is whole. */
 void client_listed(struct client *c);

@@ -85,14 +85,16 @@ static void set_ttl(struct client *c, const json_t *result)
 
 static void finish(struct client *c)
 {
-    bool is_new = !json_equal(c->tools, c->listing);
+    json_t *before = c->tools;
 
-    json_decref(c->tools);
-    c->tools = c->listing;
-    c->listing = NULL;
     c->listed_us = clock_us();
-    if (is_new)
+    if (json_equal(c->tools, c->listing)) { /* others look into it: the one that they know stays */
+        json_decref(take_ptr(c->listing));
+    } else {
+        c->tools = take_ptr(c->listing);
         c->spec.events.listed(c->spec.events.data);
+        json_decref(before);
+    }
     client_listed(c);
 }
 
@@ -110,6 +112,8 @@ static void on_page(void *data, const struct client_answer *answer)
                    answer->result ? "there is no list in its answer" : answer->message);
         return;
     }
+    if (!answer->result && client_falls_back(c))
+        return;
     if (!json_is_array(tools)) {
         (void)snprintf(why, sizeof(why), "it does not list its tools: %.120s",
                        answer->result ? "there is no list in its answer" : answer->message);
