@@ -22,7 +22,7 @@ enum {
     DESCRIPTION_MAX = 1000, /* bytes of a tool's */
     PARAMETER_MAX = 300,    /* of a parameter's */
     RETURNS_MAX = 12,       /* members of what is returned that are listed */
-    TOOLS_BYTES = 10 << 10, /* of all tools together; beyond that they are to be looked up */
+    TOOLS_BYTES = 8 << 10,  /* of all tools together; beyond that they are to be looked up */
     NAMES_BYTES = 3 << 10   /* and this much of their names is told */
 };
 
