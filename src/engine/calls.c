@@ -125,9 +125,9 @@ static bool tell_result(struct gb_job *job, const struct gb_call *call, const ch
                         size_t len)
 {
     char head[80];
-    size_t n = (size_t)snprintf(head, sizeof(head), "{\"id\":%llu,\"ok\":true,%s\"result\":",
-                                (unsigned long long)call->id,
-                                call->is_blocks ? "\"blocks\":true," : "");
+    size_t n = (size_t)snprintf(
+        head, sizeof(head), "{\"id\":%llu,\"ok\":true,%s\"result\":", (unsigned long long)call->id,
+        call->is_blocks ? "\"blocks\":true," : "");
     auto_free char *text = malloc(n + len + 1);
 
     if (!text)

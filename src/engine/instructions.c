@@ -212,10 +212,11 @@ static void put_many(FILE *f, const struct toolset *set)
 {
     size_t room = NAMES_BYTES;
 
-    fputs("There are many of them: search_tools(\"words\") finds some, as a list of {name, "
-          "signature, description}, best first; describe_tool(\"server.tool\") tells all about one. "
-          "Look a tool up, print its signature, and then call it.\n\n",
-          f);
+    fputs(
+        "There are many of them: search_tools(\"words\") finds some, as a list of {name, "
+        "signature, description}, best first; describe_tool(\"server.tool\") tells all about one. "
+        "Look a tool up, print its signature, and then call it.\n\n",
+        f);
     for (size_t i = 0; i < set->count; i++) {
         if (set->tools[i]->builtin != TOOL_ORDINARY)
             continue;
@@ -246,9 +247,10 @@ static void put_tools(FILE *f, const struct request *r)
           "matters.\n",
           f);
     if (toolset_has(r->tools, TOOL_READS))
-        fputs("A picture or a resource comes as a handle: `kind`, `mime`, `size`; h.read() gives its "
-              "bytes, h.text() its text, display(h) shows it.\n",
-              f);
+        fputs(
+            "A picture or a resource comes as a handle: `kind`, `mime`, `size`; h.read() gives its "
+            "bytes, h.text() its text, display(h) shows it.\n",
+            f);
     all = tools_text(r->tools);
     if (all && strlen(all) > TOOLS_BYTES && toolset_has(r->tools, TOOL_SEARCHES)) {
         put_many(f, r->tools);

@@ -48,8 +48,8 @@ struct fetch_request {
     const char *accept;         /* NULL: JSON */
     const char *const *headers; /* further ones, "Name: value", ended by NULL; or NULL */
     const char *keep;           /* a header of the reply to keep, or NULL; borrowed */
-    const char *key;  /* sent as "Authorization: Bearer ...", or NULL */
-    const char *ca;   /* a file of certificates to trust instead of the system's, or NULL */
+    const char *key;            /* sent as "Authorization: Bearer ...", or NULL */
+    const char *ca;      /* a file of certificates to trust instead of the system's, or NULL */
     uint64_t timeout_ms; /* 0: none */
     uint64_t connect_ms; /* for the connection; 0: libcurl's own */
     size_t reply_max;    /* of the body; of a stream: of what has not been handed over */

@@ -220,7 +220,8 @@ static void on_message(void *data, const struct rpc_message *m, const char *bad)
     else if (!c->is_probe_late)
         client_log(c, "it answered a request that nobody waits for");
     else
-        c->has_discovered = json_array_has(json_object_get(m->result, "supportedVersions"), MCP_MODERN);
+        c->has_discovered =
+            json_array_has(json_object_get(m->result, "supportedVersions"), MCP_MODERN);
 }
 
 static void on_failed(void *data, json_int_t id, enum link_fault fault, const char *why)
@@ -319,8 +320,8 @@ static void on_greeted(void *data, const struct client_answer *answer)
         return;
     }
     if (answer->result)
-        (void)snprintf(why, sizeof(why), "it wants to speak version '%.40s', which is not known here",
-                       version);
+        (void)snprintf(why, sizeof(why),
+                       "it wants to speak version '%.40s', which is not known here", version);
     else
         (void)snprintf(why, sizeof(why), "it cannot be begun with: %.150s", answer->message);
     client_fault(c, why);
@@ -351,8 +352,7 @@ static void on_probed(void *data, const struct client_answer *answer)
 {
     struct client *c = data;
     const json_t *versions = json_object_get(answer->result, "supportedVersions");
-    const json_t *supported =
-        json_object_get(json_object_get(answer->error, "data"), "supported");
+    const json_t *supported = json_object_get(json_object_get(answer->error, "data"), "supported");
 
     if (c->state != CLIENT_PROBING)
         return;

@@ -51,7 +51,7 @@ struct client *client_new(const struct client_spec *spec);
 
 /* Begin to end it: requests fail, the child is asked to go. */
 void client_close(struct client *c);
-bool client_is_gone(const struct client *c); /* after that */
+bool client_is_gone(const struct client *c);  /* after that */
 struct client *client_free(struct client *c); /* at once; accepts NULL */
 
 bool client_is_ready(const struct client *c);

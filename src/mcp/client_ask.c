@@ -9,7 +9,7 @@
 #include "mcp/client_core.h"
 
 enum {
-    SENT_MAX = 256,      /* at once; the others wait */
+    SENT_MAX = 256, /* at once; the others wait */
     REQUESTS_MAX = 20000,
     ROUNDS_MAX = 8,
     HEALTH_MIN_MS = 1000,
@@ -342,7 +342,8 @@ static void take_result(struct client_request *r, const json_t *result)
         return;
     }
     if (strcmp(type, "input_required") != 0) {
-        fail(r, "InvalidResult", "the server answered with a kind of result that is not known here");
+        fail(r, "InvalidResult",
+             "the server answered with a kind of result that is not known here");
         return;
     }
     if (!r->client->is_modern || !ask_back(r, result))
@@ -365,12 +366,12 @@ static void take_error(struct client_request *r, const json_t *error)
         list_begin(c);
         return;
     }
-    finish(r, &(struct client_answer){ .type = code == RPC_INVALID_PARAMS ? "InvalidArguments"
-                                               : code == RPC_UNSUPPORTED_VERSION
-                                                   ? "UnsupportedVersion"
-                                                   : "ServerError",
-                                       .message = json_string_at(error, "message", ""),
-                                       .error = error });
+    finish(r,
+           &(struct client_answer){ .type = code == RPC_INVALID_PARAMS        ? "InvalidArguments"
+                                            : code == RPC_UNSUPPORTED_VERSION ? "UnsupportedVersion"
+                                                                              : "ServerError",
+                                    .message = json_string_at(error, "message", ""),
+                                    .error = error });
 }
 
 bool requests_answer(struct client *c, const struct rpc_message *message)

@@ -32,8 +32,8 @@ struct client {
     bool is_settled;
     bool is_probed_twice; /* the version was refused, and then named as one that is supported */
     bool has_fallen_back;
-    bool is_probe_late;   /* the probe was not answered in time, and may still be */
-    bool has_discovered;  /* it was, and by a modern server */
+    bool is_probe_late;  /* the probe was not answered in time, and may still be */
+    bool has_discovered; /* it was, and by a modern server */
     bool has_tools, tells_changes;
     unsigned failures; /* beginnings that failed, or short lives, in a row */
     int64_t ready_us;
@@ -46,7 +46,7 @@ struct client {
     json_t *listing; /* pages that have come */
     unsigned pages;
     size_t list_bytes;
-    struct client_request *own;    /* the one of ours that is under way: a probe, a greeting, a page */
+    struct client_request *own; /* the one of ours that is under way: a probe, a greeting, a page */
     struct client_request *stream; /* subscriptions/listen */
     struct client_request *health;
     bool wants_refresh;
@@ -101,7 +101,8 @@ void requests_fail_all(struct client *c, const char *type, const char *message);
 
 /* Send something that is no request. `params` and `result` are taken. */
 void client_notify(struct client *c, const char *method, json_t *params);
-void client_reply(struct client *c, const json_t *id, json_t *result, int code, const char *message);
+void client_reply(struct client *c, const json_t *id, json_t *result, int code,
+                  const char *message);
 
 /* Begin again with one that the server was too early for. */
 void request_resend(struct client_request *r);

@@ -97,8 +97,8 @@ static bool is_plain(const char *text)
     for (size_t i = 0; i < len; i++)
         if (text[i] < ' ' || text[i] > '~')
             return false;
-    return len == 0 || (text[0] != ' ' && text[len - 1] != ' ' &&
-                        strncasecmp(text, "=?base64?", 9) != 0);
+    return len == 0 ||
+           (text[0] != ' ' && text[len - 1] != ' ' && strncasecmp(text, "=?base64?", 9) != 0);
 }
 
 /* The text of a value as a header has it; new, or NULL: none. */

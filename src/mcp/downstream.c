@@ -234,13 +234,16 @@ static void on_cancelled(void *data, struct gb_call *call)
 /* ---- the engine's tools ---- */
 
 static const char about_tools[] =
-    "[{\"name\": \"search_tools\", \"builtin\": \"search\", \"description\": \"Find tools by words: "
-    "a list of name, signature and description, best first\", \"parameters\": {\"type\": \"object\", "
+    "[{\"name\": \"search_tools\", \"builtin\": \"search\", \"description\": \"Find tools by "
+    "words: "
+    "a list of name, signature and description, best first\", \"parameters\": {\"type\": "
+    "\"object\", "
     "\"properties\": {\"query\": {\"type\": \"string\", \"maxLength\": 500}, \"limit\": {\"type\": "
     "\"integer\", \"minimum\": 1, \"maximum\": 50, \"default\": 10}}, \"required\": [\"query\"], "
     "\"additionalProperties\": false}, \"returns\": {\"type\": \"array\", \"items\": {\"type\": "
     "\"object\"}}},"
-    "{\"name\": \"describe_tool\", \"builtin\": \"describe\", \"description\": \"All about one tool, "
+    "{\"name\": \"describe_tool\", \"builtin\": \"describe\", \"description\": \"All about one "
+    "tool, "
     "with the JSON Schemas of its parameters and of what it returns\", \"parameters\": {\"type\": "
     "\"object\", \"properties\": {\"name\": {\"type\": \"string\", \"maxLength\": 200}}, "
     "\"required\": [\"name\"], \"additionalProperties\": false}, \"returns\": {\"type\": "
@@ -273,7 +276,8 @@ static json_t *all_tools(struct downstream *d)
             (void)json_array_append(list, json_array_get(about, i));
     for (size_t i = 0; i < d->spec.servers.count; i++)
         for (size_t k = 0; k < d->servers[i].n_tools; k++)
-            (void)json_array_append_new(list, offered_spec(&d->servers[i], &d->servers[i].tools[k]));
+            (void)json_array_append_new(list,
+                                        offered_spec(&d->servers[i], &d->servers[i].tools[k]));
     return list;
 }
 
@@ -332,14 +336,13 @@ static int start_servers(struct downstream *d, struct gb_err *err)
 {
     for (size_t i = 0; i < d->spec.servers.count; i++) {
         struct upstream *u = &d->servers[i];
-        const struct client_spec spec = { .base = engine_loop(d->spec.engine),
-                                          .server = &d->spec.servers.list[i],
-                                          .directory = engine_directory(d->spec.engine),
-                                          .grace_ms = d->spec.grace_ms,
-                                          .events = { .listed = on_listed,
-                                                      .settled = on_settled,
-                                                      .log = on_log,
-                                                      .data = u } };
+        const struct client_spec spec = {
+            .base = engine_loop(d->spec.engine),
+            .server = &d->spec.servers.list[i],
+            .directory = engine_directory(d->spec.engine),
+            .grace_ms = d->spec.grace_ms,
+            .events = { .listed = on_listed, .settled = on_settled, .log = on_log, .data = u }
+        };
 
         *u = (struct upstream){ .all = d, .number = i, .spec = spec.server };
         if (has_own(d, u->spec->ident) || is_about_tools(u->spec->ident))

@@ -51,10 +51,10 @@ json_t *offered_spec(const struct upstream *u, const struct offered *o);
 
 /* What a program gets of the result of tools/call. */
 struct outcome {
-    json_t *value;     /* new; NULL: it failed */
-    bool has_handles;  /* in it */
-    const char *type;  /* of the failure */
-    char *message;     /* for people; the caller frees it */
+    json_t *value;    /* new; NULL: it failed */
+    bool has_handles; /* in it */
+    const char *type; /* of the failure */
+    char *message;    /* for people; the caller frees it */
 };
 
 void outcome_of(const struct upstream *u, const json_t *result, const json_t *returns,

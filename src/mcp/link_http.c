@@ -142,7 +142,8 @@ static bool take_message(struct exchange *x, const char *text, size_t len)
         id = json_integer(x->id);
         m.id = id;
     }
-    is_answer = m.kind == RPC_RESPONSE && json_is_integer(m.id) && json_integer_value(m.id) == x->id;
+    is_answer =
+        m.kind == RPC_RESPONSE && json_is_integer(m.id) && json_integer_value(m.id) == x->id;
     if (is_answer) {
         goes_on = false;
         if (x->is_listening)
@@ -362,8 +363,8 @@ static void exchange_post(struct exchange *x)
 
     x->is_barrier = strcmp(method, "notifications/initialized") == 0;
     add_usual(x->link, &headers, message);
-    if (begin(x, NULL, json_string_at(message, "text", ""),
-              "application/json, text/event-stream", &headers) < 0)
+    if (begin(x, NULL, json_string_at(message, "text", ""), "application/json, text/event-stream",
+              &headers) < 0)
         exchange_fail(x, LINK_BROKEN, "memory ran out");
 }
 

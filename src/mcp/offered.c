@@ -45,13 +45,17 @@ static char *name_of(struct upstream *u, const json_t *list, const char *tool)
 
     if (!ident_of(tool, false, ident, sizeof(ident)) ||
         strlen(u->spec->ident) + 1 + strlen(ident) > NAME_MAX_BYTES) {
-        downstream_log(u, "the tool '%.60s' is left out: its name cannot be made one that programs "
-                          "can use", tool);
+        downstream_log(u,
+                       "the tool '%.60s' is left out: its name cannot be made one that programs "
+                       "can use",
+                       tool);
         return NULL;
     }
     if (count_named(list, ident) > 1) {
-        downstream_log(u, "the tool '%.60s' is left out: programs would find another one as "
-                          "'%s.%.60s' too", tool, u->spec->ident, ident);
+        downstream_log(u,
+                       "the tool '%.60s' is left out: programs would find another one as "
+                       "'%s.%.60s' too",
+                       tool, u->spec->ident, ident);
         return NULL;
     }
     return asprintf(&name, "%s.%s", u->spec->ident, ident) < 0 ? NULL : name;

@@ -73,12 +73,12 @@ static json_t *handle_for(const struct upstream *u, json_t *data, const json_t *
 /* The content of a resource as it is read. NULL: it has none. */
 static json_t *content_of(const json_t *resource)
 {
-    const json_t *text = json_object_get(resource, "text"), *blob = json_object_get(resource, "blob");
+    const json_t *text = json_object_get(resource, "text"),
+                 *blob = json_object_get(resource, "blob");
 
     if (json_is_string(text))
         return json_pack("{s:O}", "text", text);
-    if (json_is_string(blob) &&
-        base64_is_valid(json_string_value(blob), json_string_length(blob)))
+    if (json_is_string(blob) && base64_is_valid(json_string_value(blob), json_string_length(blob)))
         return json_pack("{s:O}", "base64", blob);
     return NULL;
 }

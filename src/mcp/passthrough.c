@@ -77,9 +77,10 @@ static void pass_on(struct passing *p)
     struct mcp_call *call = p->call;
     json_t *params = json_pack("{s:s,s:O}", "name", p->tool, "arguments", mcp_call_arguments(call));
 
-    p->request = client_is_away(p->server->client)
-                     ? (json_decref(params), NULL)
-                     : client_ask(p->server->client, "tools/call", params, p->timeout_ms, on_answer, p);
+    p->request =
+        client_is_away(p->server->client)
+            ? (json_decref(params), NULL)
+            : client_ask(p->server->client, "tools/call", params, p->timeout_ms, on_answer, p);
     if (p->request)
         return;
     mcp_call_on_cancel(call, NULL, NULL);
@@ -108,24 +109,26 @@ static json_t *question_of(const struct passing *p)
 {
     auto_free char *args = json_text(mcp_call_arguments(p->call));
 
-    return json_pack("{s:{s:s,s:{s:s,s:o,s:{s:s,s:{s:{s:s,s:s}},s:[s]}}}}", "approve", "method",
-                     "elicitation/create", "params", "mode", "form", "message",
-                     json_sprintf("Call %s.%s with %.2000s?", p->server->spec->ident, p->tool,
-                                  args ? args : ""),
-                     "requestedSchema", "type", "object", "properties", "approve", "type", "boolean",
-                     "title", "Call it", "required", "approve");
+    return json_pack(
+        "{s:{s:s,s:{s:s,s:o,s:{s:s,s:{s:{s:s,s:s}},s:[s]}}}}", "approve", "method",
+        "elicitation/create", "params", "mode", "form", "message",
+        json_sprintf("Call %s.%s with %.2000s?", p->server->spec->ident, p->tool, args ? args : ""),
+        "requestedSchema", "type", "object", "properties", "approve", "type", "boolean", "title",
+        "Call it", "required", "approve");
 }
 
 static void ask_first(struct passing *p)
 {
     struct mcp_call *call = p->call;
 
-    if (mcp_call_can(call, "elicitation") && mcp_call_ask(call, question_of(p), on_approved, p) == 0)
+    if (mcp_call_can(call, "elicitation") &&
+        mcp_call_ask(call, question_of(p), on_approved, p) == 0)
         return;
     mcp_call_on_cancel(call, NULL, NULL);
     passing_free(p);
-    mcp_call_refuse(call, "this tool needs its user's approval, and this MCP client cannot ask for it "
-                          "(it does not offer elicitation)");
+    mcp_call_refuse(call,
+                    "this tool needs its user's approval, and this MCP client cannot ask for it "
+                    "(it does not offer elicitation)");
 }
 
 /* ---- handlers ---- */
@@ -154,7 +157,10 @@ static void run(struct mcp_call *call, void *data)
         mcp_call_refuse(call, "the server does not have this tool any more");
         return;
     }
-    *p = (struct passing){ .call = call, .all = d, .server = u, .tool = strdup(o->tool),
+    *p = (struct passing){ .call = call,
+                           .all = d,
+                           .server = u,
+                           .tool = strdup(o->tool),
                            .timeout_ms = server_timeout_ms(u->spec, o->tool) };
     mcp_call_on_cancel(call, on_cancel, p);
     if (o->needs_approval)

@@ -389,8 +389,7 @@ bool ident_of(const char *text, bool is_global, char *ret, size_t size)
         ret[n] = '_'; /* a keyword, or a builtin */
         ret[n + 1] = '\0';
     }
-    return has_any && !*text &&
-           (is_global ? name_is_function(ret) : name_is_variable(ret));
+    return has_any && !*text && (is_global ? name_is_function(ret) : name_is_variable(ret));
 }
 
 static int name_server(struct reader *r, const struct servers *before)
@@ -401,8 +400,8 @@ static int name_server(struct reader *r, const struct servers *before)
         return fail(r, "its name cannot be made one that programs can use");
     for (size_t i = 0; i < before->count; i++)
         if (strcmp(before->list[i].ident, ident) == 0)
-            return fail(r, "programs would find it as '%s', which is also the server '%.60s'", ident,
-                        before->list[i].key);
+            return fail(r, "programs would find it as '%s', which is also the server '%.60s'",
+                        ident, before->list[i].key);
     r->spec->ident = strdup(ident);
     return r->spec->ident ? 0 : gb_fail(r->err, GB_E_SYSTEM, ENOMEM, "reading the servers");
 }
@@ -413,10 +412,11 @@ static int name_server(struct reader *r, const struct servers *before)
  * be keys that are none of its business. */
 static int add_usual_env(struct server_spec *spec)
 {
-    static const char *const usual[] = { "HOME",   "LANG", "LC_ALL", "LOGNAME", "PATH",
-                                         "SHELL",  "TERM", "TMPDIR", "TZ",      "USER",
-                                         "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-                                         "XDG_RUNTIME_DIR" };
+    static const char *const usual[] = { "HOME",          "LANG",           "LC_ALL",
+                                         "LOGNAME",       "PATH",           "SHELL",
+                                         "TERM",          "TMPDIR",         "TZ",
+                                         "USER",          "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+                                         "XDG_DATA_HOME", "XDG_RUNTIME_DIR" };
     size_t n = 0, given;
     char **list;
 
@@ -433,8 +433,7 @@ static int add_usual_env(struct server_spec *spec)
         bool is_given = false;
 
         for (size_t k = 0; k < given; k++)
-            is_given = is_given ||
-                       (strncmp(list[k], usual[i], len) == 0 && list[k][len] == '=');
+            is_given = is_given || (strncmp(list[k], usual[i], len) == 0 && list[k][len] == '=');
         if (value && !is_given && asprintf(&list[n], "%s=%s", usual[i], value) >= 0)
             n++;
     }
@@ -500,8 +499,8 @@ static int read_server(struct reader *r, struct servers *all, const char *key, c
 {
     struct server_spec *spec = &all->list[all->count];
 
-    *spec = (struct server_spec){ .key = strdup(key), .timeout_ms = TIMEOUT_MS,
-                                  .start_ms = START_MS };
+    *spec =
+        (struct server_spec){ .key = strdup(key), .timeout_ms = TIMEOUT_MS, .start_ms = START_MS };
     r->spec = spec;
     if (spec->key && name_server(r, all) == 0 && read_keys(r, server) == 0) {
         all->count++;

@@ -50,8 +50,8 @@ static void expire(struct shelf *shelf)
 {
     int64_t now = clock_us();
 
-    while (shelf->oldest && (shelf->oldest->until_us < now || shelf->count > ITEMS_MAX ||
-                             shelf->bytes > BYTES_MAX))
+    while (shelf->oldest &&
+           (shelf->oldest->until_us < now || shelf->count > ITEMS_MAX || shelf->bytes > BYTES_MAX))
         drop_oldest(shelf);
 }
 

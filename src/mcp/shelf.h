@@ -24,7 +24,8 @@ struct shelf *shelf_free(struct shelf *shelf); /* accepts NULL */
 
 /* Keep it. `data` is taken and may be NULL, `uri` is copied and may be. Writes the handle's text. Returns 0,
  * -1 when it is too large, or memory ran out. */
-int shelf_add(struct shelf *shelf, size_t server, json_t *data, const char *uri, char ret[SHELF_ID]);
+int shelf_add(struct shelf *shelf, size_t server, json_t *data, const char *uri,
+              char ret[SHELF_ID]);
 
 /* Find it again. Returns 0, -1 when there is none (any more). Borrowed until the next call. */
 int shelf_find(struct shelf *shelf, const char *handle, struct shelf_item *ret);

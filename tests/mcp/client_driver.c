@@ -135,8 +135,7 @@ struct other {
 static void on_other(void *data, const struct client_answer *a)
 {
     struct other *o = data;
-    const json_t *first =
-        json_array_get(json_object_get(a->result, others[o->which].member), 0);
+    const json_t *first = json_array_get(json_object_get(a->result, others[o->which].member), 0);
     const json_t *key = json_object_get(first, others[o->which].key);
 
     o->driver->under_way--;
@@ -176,17 +175,16 @@ int main(int argc, char **argv)
     if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 ||
         servers_read(config, &servers, note, NULL, &err) < 0)
         return 2;
-    d.client = client_new(&(struct client_spec){ .base = d.base,
-                                                 .server = &servers.list[0],
-                                                 .directory = getenv("GLOVEBOX_MODULES")
-                                                                  ? getenv("GLOVEBOX_MODULES")
-                                                                  : dirname(self),
-                                                 .grace_ms = 200,
-                                                 .events = { .listed = on_listed,
-                                                             .settled = on_settled,
-                                                             .log = on_log,
-                                                             .elicit = on_elicit,
-                                                             .data = &d } });
+    d.client = client_new(&(struct client_spec){
+        .base = d.base,
+        .server = &servers.list[0],
+        .directory = getenv("GLOVEBOX_MODULES") ? getenv("GLOVEBOX_MODULES") : dirname(self),
+        .grace_ms = 200,
+        .events = { .listed = on_listed,
+                    .settled = on_settled,
+                    .log = on_log,
+                    .elicit = on_elicit,
+                    .data = &d } });
     while (!d.is_settled)
         (void)event_base_loop(d.base, EVLOOP_ONCE);
     if (!client_is_ready(d.client)) {
