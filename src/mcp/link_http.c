@@ -244,12 +244,23 @@ static void take_body(struct exchange *x, const struct fetch_reply *r)
     exchange_fail(x, LINK_BROKEN, "it sent no answer");
 }
 
+static void conclude(struct exchange *x, const struct fetch_reply *r)
+{
+    char why[WHY_MAX];
+
+    if (r->fault == FETCH_OK) {
+        take_body(x, r);
+        return;
+    }
+    (void)snprintf(why, sizeof(why), "%.150s: %.40s", x->link->url.host, r->why);
+    exchange_fail(x, r->fault == FETCH_TOO_BIG ? LINK_TOO_BIG : LINK_BROKEN, why);
+}
+
 static void on_done(void *data, const struct fetch_reply *r)
 {
     struct exchange *x = data;
     struct http_link *h = x->link;
     bool was_barrier = x->is_barrier;
-    char why[WHY_MAX];
 
     x->fetch = NULL;
     x->is_barrier = false;
@@ -260,17 +271,11 @@ static void on_done(void *data, const struct fetch_reply *r)
         event_active(h->on_over, EV_TIMEOUT, 0);
         return;
     }
-    if (x->is_listening && (r->status >= 400 || !resume(x)))
-        exchange_free(x); /* it has nothing to say unasked */
-    else if (x->is_listening)
-        ;
-    else if (x->is_sse && resume(x))
-        ;
-    else if (r->fault != FETCH_OK) {
-        (void)snprintf(why, sizeof(why), "%.150s: %.40s", h->url.host, r->why);
-        exchange_fail(x, r->fault == FETCH_TOO_BIG ? LINK_TOO_BIG : LINK_BROKEN, why);
-    } else {
-        take_body(x, r);
+    if (x->is_listening) { /* unless it has nothing to say unasked */
+        if (r->status >= 400 || !resume(x))
+            exchange_free(x);
+    } else if (!x->is_sse || !resume(x)) {
+        conclude(x, r);
     }
     if (was_barrier)
         start_waiting(h);

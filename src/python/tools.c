@@ -34,8 +34,8 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "python/guest.h"
-#include "python/names.h"
 #include "python/protocol.h"
+#include "python/toolnames.h"
 #include "python/value.h"
 #include "tools_py.h"
 
@@ -43,8 +43,7 @@ enum {
     PIECE = 64 << 10,
     LOOK_US = 50,
     NAP_MS = 50, /* the longest that a thread sleeps before it looks for signals */
-    BUCKETS = 1024,
-    NAMES_SHOWN = 50
+    BUCKETS = 1024
 };
 
 /* A call that waits for its answer. */
@@ -65,9 +64,6 @@ static struct {
     unsigned sleepers, changes;
     struct gb_buf in;
     struct waiter *table[BUCKETS];
-    PyObject *names;   /* dict: those that there are */
-    PyObject *places;  /* dict: the parameter of a tool that may be given by its place */
-    PyObject *made;    /* dict: the functions that were made, by name and description */
     PyObject *heard;   /* the event loop that reads the socket, the last one */
     PyObject *running; /* asyncio's function that tells which loop runs here, once it is loaded */
 } t;
@@ -478,31 +474,6 @@ static char *call_text(PyObject *name, PyObject *arguments)
     return NULL;
 }
 
-static void raise_unknown(PyObject *name)
-{
-    PyObject *list = PyDict_Keys(t.names), *some, *comma, *known = NULL, *message = NULL;
-    Py_ssize_t n = list ? PyList_Size(list) : 0;
-
-    some = list ? PyList_GetSlice(list, 0, NAMES_SHOWN) : NULL;
-    comma = PyUnicode_FromString(", ");
-    if (some && comma)
-        known = PyUnicode_Join(comma, some);
-    if (known)
-        message = PyUnicode_FromFormat("there is no tool %R; there are: %U%s", name, known,
-                                       n > NAMES_SHOWN ? ", ..." : "");
-    PyObject *class = from_module("UnknownToolError");
-    PyObject *exc = message ? PyObject_CallFunction(class, "sO", "UnknownTool", message) : NULL;
-
-    if (exc)
-        PyErr_SetObject(class, exc);
-    Py_XDECREF(exc);
-    Py_XDECREF(message);
-    Py_XDECREF(known);
-    Py_XDECREF(comma);
-    Py_XDECREF(some);
-    Py_XDECREF(list);
-}
-
 /* Send a call and let `w` wait for its answer. Nothing is sent that could not be meant. */
 static int call_begin(struct waiter *w, PyObject *name, PyObject *arguments)
 {
@@ -511,18 +482,18 @@ static int call_begin(struct waiter *w, PyObject *name, PyObject *arguments)
 
     if (!can_speak())
         return -1;
-    if (!PyDict_GetItem(t.names, name)) {
-        raise_unknown(name);
+    if (!toolnames_has(name)) {
+        toolnames_raise(name);
         return -1;
     }
     text = call_text(name, arguments);
     if (!text)
         return -1;
     begin_writing(); /* order: before the number, since the engine wants them to grow */
-    if (!can_speak() || !PyDict_GetItem(t.names, name)) { /* it was a cell's, which is over */
+    if (!can_speak() || !toolnames_has(name)) { /* it was a cell's, which is over */
         end_writing();
         if (!PyErr_Occurred())
-            raise_unknown(name);
+            toolnames_raise(name);
         return -1;
     }
     w->id = ++t.last_id;
@@ -708,7 +679,7 @@ static PyObject *call_later(PyObject *name, PyObject *arguments)
 
 /* ---- what the program calls ---- */
 
-static PyObject *call_any(PyObject *name, PyObject *kwargs)
+PyObject *tools_call(PyObject *name, PyObject *kwargs)
 {
     PyObject *arguments = kwargs ? kwargs : PyDict_New(), *out;
 
@@ -720,45 +691,13 @@ static PyObject *call_any(PyObject *name, PyObject *kwargs)
     return out;
 }
 
-/* The arguments with the one that came by its place; a new reference. */
-static PyObject *with_placed(PyObject *name, PyObject *placed, PyObject *value, PyObject *kwargs)
-{
-    PyObject *all = kwargs ? PyDict_Copy(kwargs) : PyDict_New();
-
-    if (all && PyDict_GetItem(all, placed)) {
-        PyErr_Format(PyExc_TypeError, "%U() got '%U' twice", name, placed);
-        Py_CLEAR(all);
-    }
-    if (all && PyDict_SetItem(all, placed, value) < 0)
-        Py_CLEAR(all);
-    return all;
-}
-
-/* The function of a tool: `self` is its name. */
-static PyObject *call_function(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    PyObject *placed = PyTuple_Size(args) == 1 && t.places ? PyDict_GetItem(t.places, self) : NULL;
-    PyObject *all, *out;
-
-    if (PyTuple_Size(args) == 0)
-        return call_any(self, kwargs);
-    if (placed) {
-        all = with_placed(self, placed, PyTuple_GetItem(args, 0), kwargs);
-        out = all ? call_any(self, all) : NULL;
-        Py_XDECREF(all);
-        return out;
-    }
-    PyErr_Format(PyExc_TypeError, "%U() takes keyword arguments only: %U(key=value)", self, self);
-    return NULL;
-}
-
 static PyObject *call_tool(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     PyObject *name = PyTuple_Size(args) == 1 ? PyTuple_GetItem(args, 0) : NULL;
 
     (void)self;
     if (name && PyUnicode_Check(name))
-        return call_any(name, kwargs);
+        return tools_call(name, kwargs);
     PyErr_SetString(PyExc_TypeError,
                     "call_tool() takes the tool's name, a string, and then keyword "
                     "arguments only: call_tool(\"name\", key=value)");
@@ -774,128 +713,6 @@ static PyMethodDef call_tool_def = {
 };
 
 /* ---- the program's names ---- */
-
-/* The definition lives as long as the function does, which is to the end. */
-static PyObject *make_function(PyObject *name, const char *text, const char *doc)
-{
-    PyMethodDef *def = calloc(1, sizeof(*def));
-    PyObject *fn = NULL;
-
-    if (def) {
-        *def = (PyMethodDef){ strdup(text), WITH_KEYWORDS(call_function),
-                              METH_VARARGS | METH_KEYWORDS, doc ? strdup(doc) : NULL };
-        fn = def->ml_name ? PyCFunction_New(def, name) : NULL;
-    }
-    return fn ? fn : PyErr_NoMemory();
-}
-
-/* One for all cells of a session that have the tool. New reference. */
-static PyObject *function_of(PyObject *name, const char *text, const char *doc)
-{
-    PyObject *key = PyUnicode_FromFormat("%s %s", text, doc ? doc : "");
-    PyObject *fn = key ? PyDict_GetItem(t.made, key) : NULL;
-
-    Py_XINCREF(fn);
-    if (key && !fn) {
-        fn = make_function(name, text, doc);
-        if (fn && PyDict_SetItem(t.made, key, fn) < 0)
-            Py_CLEAR(fn);
-    }
-    Py_XDECREF(key);
-    return fn;
-}
-
-static int bind_function(PyObject *names, PyObject *name, const char *text, const char *doc)
-{
-    PyObject *fn = function_of(name, text, doc);
-    int r = fn ? PyDict_SetItem(names, name, fn) : -1;
-
-    Py_XDECREF(fn);
-    return r;
-}
-
-/* make(name, doc): for namespaces, which make a function when it is first wanted. */
-static PyObject *make_by_name(PyObject *self, PyObject *args)
-{
-    PyObject *name;
-    const char *doc;
-
-    (void)self;
-    if (!PyArg_ParseTuple(args, "Uz", &name, &doc))
-        return NULL;
-    PyObject *bytes = PyUnicode_AsUTF8String(name);
-    PyObject *fn = bytes ? function_of(name, PyBytes_AsString(bytes), doc) : NULL;
-
-    Py_XDECREF(bytes);
-    return fn;
-}
-
-static PyMethodDef make_by_name_def = { "make", make_by_name, METH_VARARGS, NULL };
-
-/* "server.tool": an entry of the namespace `server`, {tool: (name, doc)}, in `spaces`. */
-static int add_spaced(PyObject *spaces, const char *text, const char *doc)
-{
-    const char *dot = strchr(text, '.');
-    auto_free char *space = dot ? strndup(text, (size_t)(dot - text)) : NULL;
-    PyObject *tools, *entry;
-    int r = -1;
-
-    if (!name_is_spaced(text))
-        return 0;
-    if (!space) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    tools = PyDict_GetItemString(spaces, space);
-    if (!tools) {
-        tools = PyDict_New();
-        if (!tools || PyDict_SetItemString(spaces, space, tools) < 0) {
-            Py_XDECREF(tools);
-            return -1;
-        }
-        Py_DECREF(tools); /* the dictionary keeps it */
-    }
-    entry = Py_BuildValue("(sz)", text, doc);
-    if (entry)
-        r = PyDict_SetItemString(tools, dot + 1, entry);
-    Py_XDECREF(entry);
-    return r;
-}
-
-static int add_tool(PyObject *names, PyObject *spaces, const json_t *tool)
-{
-    const char *text = json_string_value(json_object_get(tool, "name"));
-    const char *doc = json_string_value(json_object_get(tool, "doc"));
-    const char *placed = json_string_value(json_object_get(tool, "positional"));
-    PyObject *name = text ? PyUnicode_FromString(text) : NULL;
-    PyObject *place = placed ? PyUnicode_FromString(placed) : NULL;
-    int r = name ? PyDict_SetItem(t.names, name, Py_None) : -1;
-
-    if (r == 0 && place)
-        r = PyDict_SetItem(t.places, name, place);
-    if (r == 0 && name_is_function(text))
-        r = bind_function(names, name, text, doc);
-    else if (r == 0)
-        r = add_spaced(spaces, text, doc);
-    Py_XDECREF(place);
-    Py_XDECREF(name);
-    return r;
-}
-
-static int add_spaces(PyObject *names, PyObject *spaces)
-{
-    PyObject *make = PyCFunction_New(&make_by_name_def, NULL), *name, *tools, *space;
-    Py_ssize_t at = 0;
-    int r = make ? 0 : -1;
-
-    while (r == 0 && PyDict_Next(spaces, &at, &name, &tools)) {
-        space = PyObject_CallFunctionObjArgs(from_module("Tools"), name, tools, make, NULL);
-        r = space ? PyDict_SetItem(names, name, space) : -1;
-        Py_XDECREF(space);
-    }
-    Py_XDECREF(make);
-    return r;
-}
 
 static int add_rest(PyObject *names)
 {
@@ -927,8 +744,6 @@ static void begin_anew(void)
 int tools_install(PyObject *names, const json_t *request, int chan, int tell)
 {
     const json_t *list = json_object_get(request, "tools");
-    PyObject *spaces;
-    int r = 0;
 
     if (!list)
         return 0;
@@ -939,21 +754,7 @@ int tools_install(PyObject *names, const json_t *request, int chan, int tell)
     t.tell = tell;
     t.pid = getpid();
     t.token = (uint64_t)json_integer_value(json_object_get(request, "tool_token"));
-    Py_XDECREF(t.names);
-    t.names = PyDict_New();
-    if (!t.made)
-        t.made = PyDict_New();
-    Py_XDECREF(t.places);
-    t.places = PyDict_New();
-    spaces = PyDict_New();
-    if (!t.names || !t.made || !t.places || !spaces)
-        r = -1;
-    for (size_t i = 0; i < json_array_size(list) && r == 0; i++)
-        r = add_tool(names, spaces, json_array_get(list, i));
-    if (r == 0)
-        r = add_spaces(names, spaces);
-    Py_XDECREF(spaces);
-    return r == 0 ? add_rest(names) : -1;
+    return toolnames_bind(names, list, module) < 0 ? -1 : add_rest(names);
 }
 
 /* Nobody will answer the calls that wait. */
