@@ -3,8 +3,9 @@
 
     examples/agent.py [--glovebox build/glovebox] [--python /usr/bin/python3] [--out DIR]
 
-One `glovebox batch` runs for as long as the loop does. Each turn the model sees what came of its last program and
-answers with the next one; the program goes out as a line of JSON, its result comes back as one. Nothing but Python's
+One `glovebox batch` runs for as long as the loop does, and one session in it: each turn the model sees what came of its
+last program and answers with the next one, which finds the variables and files of those before. A program goes out as a
+line of JSON, its result comes back as one. The programs may call a function of ours, `units_sold`. Nothing but Python's
 standard library is needed here; the programs in the box use matplotlib where it is installed.
 
 To drive it with a model, replace Script: whatever is called with an observation and returns a Turn will do.
@@ -12,12 +13,14 @@ To drive it with a model, replace Script: whatever is called with an observation
 import argparse
 import base64
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 OPTIONS = ["--timeout", "60"]  # of the command line, for all programs
+SESSION = "agent"
 TURNS_MAX = 12
 TEXT_MAX = 2000  # characters of each stream that the model gets to see
 
@@ -62,6 +65,11 @@ def observation(result):
         lines.append(f"value: {json.dumps(result['value'])[:TEXT_MAX]}")
     if result["error"]:
         lines.append(f"error: {result['error']['type']}: {result['error']['message'][:TEXT_MAX]}")
+    if result["session"] and result["session"]["state"] == "rolled_back":
+        lines.append("session: as it was before this program")
+    for name in sorted({call["name"] for call in result["tool_calls"]}):
+        lines.append(f"called: {name}, {sum(call['name'] == name for call in result['tool_calls'])} times")
+    lines += [f"file: {it['path']}, {it['change']}, {it['bytes']} bytes" for it in result["files"]]
     for finding in result["findings"]:
         lines.append(f"found: line {finding['line']}: {finding['message']}")
     pictures = [it for it in result["outputs"] if it["mime"].startswith("image/")]
@@ -77,7 +85,7 @@ class Turn:
 
     says: str
     code: str = ""
-    request: dict = field(default_factory=dict)  # further keys of the request: inputs, timeout, ...
+    request: dict = field(default_factory=dict)  # further keys of the request: files, timeout, ...
 
 
 def loop(model, box, show=print):
@@ -90,21 +98,47 @@ def loop(model, box, show=print):
             return turn.says
         for line in turn.code.strip().splitlines():
             show(f"    {line}")
-        result = box.run({"code": turn.code, **turn.request})
+        result = box.run({"session": SESSION, "code": turn.code, **turn.request})
         show("\n".join(f"  | {line}" for line in observation(result).splitlines()))
     raise RuntimeError(f"no answer in {TURNS_MAX} turns")
 
 
-# ---- the script that plays the model ----
+# ---- a tool: what programs may ask of us ----
 
 SALES = {"Mon": 12, "Tue": 19, "Wed": 7, "Thu": 25, "Fri": 31}
 
+
+def serve_tool():
+    """The arguments are a JSON object on standard input, the result goes to standard output."""
+    day = json.load(sys.stdin)["day"]
+    if day not in SALES:
+        sys.exit(f"the shop is closed on {day}")
+    print(json.dumps(SALES[day]))
+
+
+def tool_command():
+    return shlex.join([sys.executable, __file__, "--serve-tool"])
+
+
+# ---- the script that plays the model ----
+
+DAYS = "Mon\nTue\nWed\nThu\nFri\nSun\n"
+
 LOOK = """
 import importlib.util, os
-with open("notes.txt", "w") as notes:
-    notes.write("looked around")
 print("files:", os.listdir())
+days = open("days.txt").read().split()
 [name for name in ("matplotlib", "numpy") if importlib.util.find_spec(name)]
+"""
+
+ASK = """
+sales, closed = {}, []
+for day in days:
+    try:
+        sales[day] = units_sold(day=day)
+    except ToolError as error:
+        closed.append(day)
+sales, closed
 """
 
 MEAN = """
@@ -117,6 +151,7 @@ import matplotlib.pyplot as plt
 plt.bar(list(sales), list(sales.values()))
 plt.axhline(mean, linestyle="--")
 plt.title("Sales")
+plt.savefig("sales.png")
 plt.show()
 """
 
@@ -126,19 +161,21 @@ class Bars:
         bars = "".join(f'<rect x="{20 * n}" y="{40 - v}" width="15" height="{v}"/>'
                        for n, v in enumerate(sales.values()))
         return f'<svg xmlns="http://www.w3.org/2000/svg" width="100" height="40">{bars}</svg>'
+with open("sales.svg", "w") as file:
+    file.write(Bars()._repr_svg_())
 Bars()
 """
 
 READ_BACK = """
-import base64, struct
-data = base64.b64decode(picture)
+import struct
+data = open("sales.png", "rb").read()
 assert data.startswith(b"\\x89PNG")
 struct.unpack(">II", data[16:24])
 """
 
 READ_BACK_SVG = """
 import xml.etree.ElementTree as tree
-root = tree.fromstring(picture)
+root = tree.parse("sales.svg").getroot()
 [int(root.get("width")), int(root.get("height"))]
 """
 
@@ -148,26 +185,27 @@ class Script:
 
     def __init__(self, out=None):
         self.out = out
-        self.steps = [self.look, self.compute, self.plot, self.read_back, self.answer]
+        self.steps = [self.look, self.ask, self.compute, self.plot, self.read_back, self.answer]
 
     def __call__(self, result):
         return self.steps.pop(0)(result)
 
     def look(self, result):
-        return Turn("What is here, and what can I use?", LOOK)
+        return Turn("What is here, and what can I use?", LOOK, {"files": {"days.txt": DAYS}})
+
+    def ask(self, result):
+        self.has_matplotlib = "matplotlib" in result["value"]
+        return Turn("What was sold on each of these days?", ASK)
 
     def compute(self, result):
-        self.has_matplotlib = "matplotlib" in result["value"]
-        return Turn("The mean of the week.", MEAN, {"inputs": {"sales": SALES}})
+        return Turn("The mean of the week.", MEAN)
 
     def plot(self, result):
         if result["status"] == "error":  # it mistyped a name: the error says so, and the next try is right
             self.steps.insert(0, self.plot)
-            return Turn(f"{result['error']['message']}: that is a typo of mine.", MEAN.replace("sale)", "sales)"),
-                        {"inputs": {"sales": SALES}})
+            return Turn(f"{result['error']['message']}: that is a typo of mine.", MEAN.replace("sale)", "sales)"))
         self.mean = result["value"]
-        return Turn("Now a picture of it.", PLOT if self.has_matplotlib else DRAW,
-                    {"inputs": {"sales": SALES, "mean": self.mean}})
+        return Turn("Now a picture of it.", PLOT if self.has_matplotlib else DRAW)
 
     def read_back(self, result):
         pictures = [it for it in result["outputs"] if it["mime"].startswith("image/")]
@@ -178,8 +216,7 @@ class Script:
         if self.out:
             data = base64.b64decode(picture["data"]) if is_png else picture["data"].encode()
             Path(self.out, "sales.png" if is_png else "sales.svg").write_bytes(data)
-        return Turn("Is it a picture, and how large?", READ_BACK if is_png else READ_BACK_SVG,
-                    {"inputs": {"picture": picture["data"]}})
+        return Turn("Is it a picture, and how large?", READ_BACK if is_png else READ_BACK_SVG)
 
     def answer(self, result):
         width, height = result["value"]
@@ -191,9 +228,12 @@ def main():
     parser.add_argument("--glovebox", default=str(Path(__file__).resolve().parent.parent / "build/glovebox"))
     parser.add_argument("--python", help="the interpreter of the boxes")
     parser.add_argument("--out", help="a directory for the picture")
+    parser.add_argument("--serve-tool", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.serve_tool:
+        return serve_tool()
     options = ["--python", args.python] if args.python else []
-    with Glovebox(args.glovebox, *OPTIONS, *options) as box:
+    with Glovebox(args.glovebox, *OPTIONS, "--tool", f"units_sold={tool_command()}", *options) as box:
         loop(Script(args.out), box)
 
 

@@ -72,6 +72,12 @@ struct gb_callbacks {
      * up. Stop working for it if you can. It must still be answered, which then does nothing but
      * free it; those that never are stay until the engine is freed. */
     void (*tool_cancelled)(void *data, struct gb_job *job, struct gb_call *call);
+    /*
+     * May this shell command run? Called once the rules have let it pass, where it would start, and
+     * from inside gb_start(), unlike the others: it must call nothing of the library. Returns NULL,
+     * or why not, which is copied: the command is then rejected.
+     */
+    const char *(*command)(void *data, const char *command, const char *workdir);
 };
 
 /* "major.minor.patch" */
@@ -147,6 +153,13 @@ GB_API char *gb_explain(struct gb_engine *engine, const char *request);
 /* What this host allows, what is missing, why, and what would fix it, with a self-test from
  * inside a box, as JSON. The caller frees it; NULL only when memory ran out. */
 GB_API char *gb_doctor(struct gb_engine *engine);
+
+/* What a shell finds where its commands run: which shell, version, system, directory, and which of
+ * "tools" there are, with their versions, as JSON, with a "text" about it for a model (docs/shell.md).
+ * `options` is a JSON object or NULL: "tools" (names), "timeout" (seconds for each), "request" (keys
+ * that the commands will have). Blocks like gb_run(). The caller frees it; NULL only when memory ran
+ * out. */
+GB_API char *gb_probe(struct gb_engine *engine, const char *options);
 
 /* Is the audit file at `path` what its writers wrote (docs/audit.md)? As JSON: "ok", "problems" and
  * more, or "error" when the file cannot be read. `expect` is the hash of a line that must be in it,

@@ -54,6 +54,7 @@ struct run_order {
     enum place_act act;
     uint64_t cell;      /* with PLACE_REWIND; 0: before the first */
     struct place *into; /* with PLACE_FORK */
+    bool list_survivors; /* tell at the end what still ran */
 };
 
 /* What the check found in code that it let pass. All borrowed. */
@@ -90,10 +91,12 @@ struct run_outcome {
     const char *layers[PLAN_LAYERS_MAX];
     size_t n_layers;
     struct box_usage usage;
-    int64_t setup_cpu_us; /* of it, what the box had used before it saw the code */
-    int64_t started_us;   /* when the code went into the box; 0 if it never did */
-    int64_t begun_us;     /* when it could begin: later than that for one that was held */
-    int64_t ended_us;     /* when its last process was gone */
+    const struct box_survivor *survivors; /* borrowed: the first of those that were asked for */
+    size_t n_survivors;                   /* all of them */
+    int64_t setup_cpu_us;                 /* of it, what the box had used before it saw the code */
+    int64_t started_us;                   /* when the code went into the box; 0 if it never did */
+    int64_t begun_us; /* when it could begin: later than that for one that was held */
+    int64_t ended_us; /* when its last process was gone */
     /* Whoever is told of the end closes both. */
     int workspace; /* the directory that the program wrote to, or -1 */
     int keeper; /* as long as it is open, what is in there stays; or -1 where nothing can take it away */

@@ -268,7 +268,8 @@ static bool next_event(struct host_box *box, struct box_event *event, ssize_t *r
     size_t n = 1;
 
     *ret_len = fd_recv(box->ctl, event, sizeof(*event), &fd, &n);
-    if (*ret_len > 0 && n == 1 && event->kind == BOX_READY && box->workspace < 0)
+    if (*ret_len > 0 && n == 1 && box->workspace < 0 &&
+        (event->kind == BOX_READY || event->kind == BOX_OPENED))
         box->workspace = take_fd(&fd);
     if (*ret_len > 0 && n == 1)
         gb_closep(&fd);
@@ -295,11 +296,14 @@ static void note_event(struct host_box *box, const struct box_event *event)
         box->status = event->status;
         box->sample = event->sample;
         box->usage = event->usage;
+        box->n_survivors = event->n_survivors;
+        memcpy(box->survivors, event->survivors, sizeof(box->survivors));
         end(box);
         break;
     case BOX_RESTED:
     case BOX_ROLLED:
     case BOX_DROPPED:
+    case BOX_OPENED:
         if (box->seat)
             seat_event(box, event);
         break;
@@ -443,6 +447,8 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
 {
     struct run_outcome o = { .level = box->shape.level,
                              .usage = box->usage,
+                             .survivors = box->survivors,
+                             .n_survivors = box->n_survivors,
                              .setup_cpu_us = box->setup_cpu_us,
                              .is_checked = box->is_checked,
                              .has_begun = !box->is_held,
@@ -588,6 +594,11 @@ void host_box_watch(struct host_box *box)
 
 int host_box_run(struct host_box *box, const struct box_work *work, struct gb_err *err)
 {
+    struct box_order list = { .kind = BOX_LIST };
+
+    /* order: first, so that init knows of it when the program ends, however soon that is. */
+    if (work->list_survivors)
+        (void)fd_send(box->ctl, &list, sizeof(list), NULL, 0);
     if (box->seat)
         return seat_take(box, work, err);
     if (send_program(box, work->program, work->in, err) < 0)
@@ -660,6 +671,8 @@ int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *er
     fork->kin->n++;
     fork->number = box->number;
     fork->is_fork = true;
+    fork->uid = box->uid;
+    fork->gid = box->gid;
     fork->shape = box->shape;
     (void)mounts_ref(fork->shape.mounts);
     fork->n_layers = box->n_layers;

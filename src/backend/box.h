@@ -109,6 +109,8 @@ struct host_box {
     int64_t parse_us;     /* what that took */
     bool is_ending;       /* only what it said last is still of interest */
     struct box_usage usage;
+    struct box_survivor survivors[BOX_SURVIVORS_MAX];
+    size_t n_survivors;
     int64_t setup_cpu_us;
     struct plan_watch watch;
     uint64_t timeout_ms;
@@ -136,6 +138,7 @@ struct box_work {
     uint64_t cell;
     struct host_box *fork; /* the other, which is taken; its far ends too */
     struct box_far far;
+    bool list_survivors;
 };
 
 /* Send the program; the box may still be being made. */

@@ -104,10 +104,8 @@ unsigned count_boxes(const struct local *l, enum box_state state, const struct b
 
 int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
 {
-    if (r->order.n_files > 0 && box->workspace < 0) {
-        (void)gb_fail(err, GB_E_INVALID, 0, "files: a forked session cannot be given any yet");
-        return gb_fail_hint(err, "give them to the session that it is forked from, before");
-    }
+    if (r->order.n_files > 0 && box->workspace < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "files: the session's workspace cannot be reached");
     if (workspace_put(box->workspace, box->uid, box->gid, r->order.files, r->order.n_files, err) <
         0)
         return -1;
@@ -120,6 +118,7 @@ int run_in(const struct run *r, struct host_box *box, struct gb_err *err)
                              .timeout_ms = r->order.timeout_ms,
                              .hold = r->order.hold,
                              .tool_token = token,
+                             .list_survivors = r->order.list_survivors,
                              .act = r->order.act,
                              .cell = r->order.cell };
     int e = work.act == PLACE_FORK ? place_fork(r->order.into, box, &work, err) : 0;

@@ -76,6 +76,9 @@ json_t *program_for(const struct run_order *order, const struct box_shape *made,
     env = env ? json_copy(env) : json_object();
     if (scratch && !is_fork)
         point_into_scratch(env, scratch);
+    /* Where the host's /etc is refused and not missing, git would end at its own file there. */
+    if (made->level == LEVEL_LANDLOCK && !json_object_get(env, "GIT_CONFIG_NOSYSTEM"))
+        json_object_set_new(env, "GIT_CONFIG_NOSYSTEM", json_string("1"));
     if (order->mounts && order->mounts->n > 0 && !is_fork)
         json_object_set_new(env, "GLOVEBOX_MNT",
                             json_sprintf("%s" BOX_MOUNTS, scratch ? scratch : ""));

@@ -42,6 +42,7 @@ enum {
 
 enum phase {
     BEGINNING,
+    OPENING, /* of a fork: init is asked for its workspace */
     RESTING,
     RUNNING, /* a cell, or something like it */
     ENDING,  /* it has answered, and init is asked what it used */
@@ -515,6 +516,11 @@ const char *seat_copied(struct host_box *box, const json_t *said)
         fail_work(box, &err);
         return NULL;
     }
+    if (s->phase == BEGINNING && box->is_fork && pid > 0) {
+        s->phase = OPENING;
+        (void)tell_init(box, BOX_OPEN, 0);
+        return NULL;
+    }
     if (s->phase == BEGINNING)
         settled(s, pid > 0);
     rested(box);
@@ -629,6 +635,14 @@ static void on_dropped(struct host_box *box, pid_t pid)
         (void)copy_remove(s, pid);
 }
 
+static void on_opened(struct host_box *box)
+{
+    if (box->seat->phase != OPENING)
+        return;
+    settled(box->seat, true);
+    rested(box);
+}
+
 void seat_event(struct host_box *box, const struct box_event *event)
 {
     if (box->killed)
@@ -639,6 +653,8 @@ void seat_event(struct host_box *box, const struct box_event *event)
         on_rolled(box, event);
     else if (event->kind == BOX_DROPPED)
         on_dropped(box, event->pid);
+    else if (event->kind == BOX_OPENED)
+        on_opened(box);
 }
 
 /* ---- what is known of it ---- */

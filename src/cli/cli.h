@@ -23,6 +23,7 @@ struct args {
     json_t *inputs; /* --input */
     json_t *tools;  /* --tool: a list */
     json_t *files;  /* --file */
+    json_t *serve;  /* keys for the HTTP server */
     const char *code;
     const char *stdin_path;
     const char *prelude_path;
@@ -31,6 +32,8 @@ struct args {
     const char *completion;
     const char *expect; /* a hash */
     const char *print_config;
+    const char *probe_names;
+    const char *token_file;
     int jobs; /* 0: not given */
     bool want_help;
     bool want_version;
@@ -38,6 +41,8 @@ struct args {
     bool want_json;
     bool want_explain;
     bool is_quiet;
+    bool want_probe;
+    bool no_auth;
 };
 
 struct command {
@@ -50,10 +55,12 @@ struct command {
 };
 
 extern const struct command cmd_run;
+extern const struct command cmd_shell;
 extern const struct command cmd_check;
 extern const struct command cmd_batch;
 extern const struct command cmd_repl;
 extern const struct command cmd_mcp;
+extern const struct command cmd_serve;
 extern const struct command cmd_audit;
 extern const struct command cmd_instructions;
 extern const struct command cmd_doctor;
@@ -64,6 +71,9 @@ extern const struct command *const commands[];
 
 /* The command of that name, or NULL with a message that suggests the nearest. */
 const struct command *command_find(const char *name, struct gb_err *err);
+
+/* Run what the command line names to its end, as 'run' and 'shell' do. Returns the exit status. */
+int run_once(const struct args *args);
 
 /* Option groups that several commands have. */
 extern const struct option_group general_options; /* --help */

@@ -295,9 +295,9 @@ static const struct option_spec batch_specs[] = {
 static const struct option_group batch_options = { "Batch", batch_specs, ARRAY_LEN(batch_specs) };
 
 static const struct option_group *const groups[] = {
-    &batch_options, &mount_options,  &capture_options, &tool_options,
-    &limit_options, &policy_options, &consent_options, &box_options,
-    &audit_options, &config_options, &general_options, NULL
+    &batch_options,        &mount_options, &capture_options, &tool_options,    &shell_options,
+    &command_rule_options, &spill_options, &limit_options,   &policy_options,  &consent_options,
+    &box_options,          &audit_options, &config_options,  &general_options, NULL
 };
 
 const struct command cmd_batch = {

@@ -17,7 +17,7 @@ static int instructions_main(const struct args *args)
     json_auto_t *error = NULL;
     auto_engine struct gb_engine *engine = NULL;
     auto_downstream struct downstream *servers = NULL;
-    auto_free char *instructions = NULL;
+    auto_free char *instructions = NULL, *shell = NULL;
     struct gb_err err;
     struct text t;
 
@@ -33,24 +33,27 @@ static int instructions_main(const struct args *args)
     if (downstream_open(config, engine, &servers, &err) < 0)
         return report_err(&err, false);
     instructions = gb_instructions(engine, NULL);
-    if (!instructions || text_open(&t) < 0)
+    shell = gb_instructions(engine, "{\"kind\":\"shell\"}");
+    if (!instructions || !shell || text_open(&t) < 0)
         return report_refused(NULL, false);
-    fputs(instructions, t.stream);
+    fprintf(t.stream, "%s\n%s", instructions, shell);
     return text_finish(&t, CLI_OK);
 }
 
 static const struct option_group *const groups[] = {
-    &mount_options,   &capture_options, &tool_options,   &limit_options,   &policy_options,
-    &consent_options, &box_options,     &config_options, &general_options, NULL
+    &mount_options,        &capture_options, &tool_options,    &limit_options, &shell_options,
+    &command_rule_options, &policy_options,  &consent_options, &box_options,   &config_options,
+    &general_options,      NULL
 };
 
 const struct command cmd_instructions = {
     .name = "instructions",
     .operands = "[OPTIONS]",
-    .summary = "the text that tells a model how to write programs for this",
-    .description = "Prints what a model should know to use 'run' as the options and the "
-                   "configuration have it: the tools with their signatures, the files, the limits, "
-                   "and what is not possible. Runs nothing.",
+    .summary = "the text that tells a model how to write programs and commands for this",
+    .description =
+        "Prints what a model should know to use 'run' and 'shell' as the options and the "
+        "configuration have it: the tools with their signatures, the files, the limits, "
+        "and what is not possible. Runs nothing.",
     .groups = groups,
     .run = instructions_main,
 };

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/report.h"
+#include "cli/served.h"
 #include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
@@ -170,24 +171,6 @@ static int take_streams(int *ret_in, int *ret_out, struct gb_err *err)
     return 0;
 }
 
-/* Contents of files are wanted for the client to read, within what is reasonable to keep. */
-static int complete_config(json_t *config, struct mcp_face_spec *face, struct gb_err *err)
-{
-    json_t *wait = json_object_get(config, "ask_timeout");
-
-    if (wait && (!json_is_number(wait) || json_number_value(wait) < 0.001 ||
-                 json_number_value(wait) > 86400))
-        return gb_fail(err, GB_E_INVALID, 0, "ask_timeout: must be a number of seconds, up to a day");
-    face->ask_ttl_ms = (unsigned)(json_number_value(wait) * 1000);
-    (void)json_object_del(config, "ask_timeout");
-    face->is_code_mode = json_is_true(json_object_get(config, "code_mode"));
-    if (!json_object_get(config, "capture"))
-        (void)json_object_set_new(config, "capture", json_string("inline"));
-    if (!json_object_get(config, "capture_total"))
-        (void)json_object_set_new(config, "capture_total", json_string("16M"));
-    return 0;
-}
-
 /* `s` has its configuration. Returns the exit status, or -1 with err. */
 static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_err *err)
 {
@@ -215,7 +198,7 @@ static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_e
 
 static int mcp_main(const struct args *args)
 {
-    struct mcp_face_spec spec = { .at_once = (unsigned)args->jobs };
+    struct mcp_face_spec spec = { 0 };
     struct serving s = { .args = args, .status = -1 };
     json_auto_t *config = NULL;
     struct gb_err err;
@@ -227,7 +210,7 @@ static int mcp_main(const struct args *args)
     }
     if (args->print_config)
         return print_config(args->print_config);
-    if (settings_load(args, &config, &err) < 0 || complete_config(config, &spec, &err) < 0)
+    if (settings_load(args, &config, &err) < 0 || served_settings(args, config, &spec, &err) < 0)
         return cli_refuse(args->command, &err);
     s.config = config;
     status = run_server(&s, &spec, &err);
@@ -243,21 +226,14 @@ static const struct option_spec mcp_specs[] = {
       "claude|vscode|cursor|generic",
       "print what to paste into the agent's configuration, with the other options, and exit",
       NULL },
-    { 0, "code-mode", OPT_KEY_FLAG, offsetof(struct args, config), NULL,
-      "offer execute_code alone; with --mcp, the other servers' tools are inside", NULL },
-    { 'j', "jobs", OPT_COUNT, offsetof(struct args, jobs), "N", "how many programs run at once",
-      "four a processor" },
-    { 0, "pool", OPT_KEY_COUNT, offsetof(struct args, config), "N", "how many boxes to keep ready",
-      NULL },
-    { 0, "ask-timeout", OPT_KEY_SECONDS, offsetof(struct args, config), "SECONDS",
-      "how long a program waits for its approval", "600" },
 };
 static const struct option_group mcp_options = { "Server", mcp_specs, ARRAY_LEN(mcp_specs) };
 
 static const struct option_group *const groups[] = {
-    &mcp_options,   &mount_options,  &capture_options, &tool_options,
-    &limit_options, &policy_options, &consent_options, &box_options,
-    &audit_options, &config_options, &general_options, NULL
+    &mcp_options,   &served_options, &mount_options,        &capture_options,
+    &tool_options,  &shell_options,  &command_rule_options, &spill_options,
+    &limit_options, &policy_options, &consent_options,      &box_options,
+    &audit_options, &config_options, &general_options,      NULL
 };
 
 const struct command cmd_mcp = {

@@ -214,7 +214,7 @@ static void leave(int status)
 #endif
 }
 
-static int run_main(const struct args *args)
+int run_once(const struct args *args)
 {
     auto_request struct request request = REQUEST_EMPTY;
     json_auto_t *config = NULL;
@@ -267,11 +267,19 @@ static const struct option_spec program[] = {
 };
 static const struct option_group program_options = { "Program", program, ARRAY_LEN(program) };
 
-static const struct option_group *const groups[] = {
-    &program_options, &mount_options,  &capture_options, &tool_options,
-    &limit_options,   &policy_options, &consent_options, &box_options,
-    &audit_options,   &config_options, &general_options, NULL
-};
+static const struct option_group *const groups[] = { &program_options,
+                                                     &mount_options,
+                                                     &capture_options,
+                                                     &tool_options,
+                                                     &spill_options,
+                                                     &limit_options,
+                                                     &policy_options,
+                                                     &consent_options,
+                                                     &box_options,
+                                                     &audit_options,
+                                                     &config_options,
+                                                     &general_options,
+                                                     NULL };
 
 const struct command cmd_run = {
     .name = "run",
@@ -282,5 +290,5 @@ const struct command cmd_run = {
         "afterwards. What the program prints appears as it comes, and its exit status becomes "
         "that of glovebox. The words after '--' are the program's arguments.",
     .groups = groups,
-    .run = run_main,
+    .run = run_once,
 };

@@ -4,9 +4,9 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 
-const struct command *const commands[] = { &cmd_run,          &cmd_check,  &cmd_batch,
-                                           &cmd_repl,         &cmd_mcp,    &cmd_audit,
-                                           &cmd_doctor, &cmd_instructions, &cmd_help,   NULL };
+const struct command *const commands[] = { &cmd_run,    &cmd_shell,        &cmd_check, &cmd_batch,
+                                           &cmd_repl,   &cmd_mcp,          &cmd_serve, &cmd_audit,
+                                           &cmd_doctor, &cmd_instructions, &cmd_help,  NULL };
 
 const struct command *command_find(const char *name, struct gb_err *err)
 {
@@ -30,9 +30,13 @@ static int dispatch(const struct command *command, char **argv)
     json_auto_t *inputs = json_object();
     json_auto_t *tools = json_array();
     json_auto_t *files = json_array();
-    struct args args = {
-        .command = command, .config = config, .inputs = inputs, .tools = tools, .files = files
-    };
+    json_auto_t *serve = json_object();
+    struct args args = { .command = command,
+                         .config = config,
+                         .inputs = inputs,
+                         .tools = tools,
+                         .files = files,
+                         .serve = serve };
     struct gb_err err;
 
     if (options_parse(command->groups, argv, &args, &args.operands, &err) < 0)

@@ -47,7 +47,8 @@ static void print_rejected(FILE *f, const json_t *result, const struct report *r
 {
     const json_t *findings = json_object_get(result, "findings");
     json_auto_t *request = r->request ? json_loads(r->request, JSON_ALLOW_NUL, NULL) : NULL;
-    const json_t *code = json_object_get(request, "code");
+    const json_t *code =
+        json_object_get(request, json_object_get(request, "command") ? "command" : "code");
     struct source source = { .name = r->filename,
                              .code = json_string_value(code),
                              .len = json_string_length(code),
@@ -107,6 +108,25 @@ static const struct {
     { "limit", print_limit },  { "crashed", print_crashed },   { "failed", print_failed },
 };
 
+/* What a command had started in the background. The names are its own choice. */
+static void print_survivors(FILE *f, const json_t *result)
+{
+    const json_t *list = json_object_get(result, "survivors");
+    json_int_t more = json_integer_value(json_object_get(result, "survivors_omitted"));
+
+    fputs("glovebox: note: ended what still ran:", f);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+
+        fputs(i ? ", " : " ", f);
+        put_visible_text(f, json_string_at(one, "command", ""));
+        fprintf(f, " (%lld)", (long long)json_integer_value(json_object_get(one, "pid")));
+    }
+    if (more > 0)
+        fprintf(f, ", and %lld more", (long long)more);
+    fputc('\n', f);
+}
+
 /* What we say begins a line of its own, also after half a line of the guest's. */
 static void say(struct text *t, bool *is_line_open)
 {
@@ -132,6 +152,10 @@ void report_result(const json_t *result, const struct report *r)
         printers[i].print(t.stream, result, r);
         say(&t, &is_line_open);
         is_told = printers[i].print == print_failed;
+    }
+    if (json_array_size(json_object_get(result, "survivors")) > 0 && text_open(&t) == 0) {
+        print_survivors(t.stream, result);
+        say(&t, &is_line_open);
     }
     if (!unrecorded || is_told || text_open(&t) < 0)
         return;

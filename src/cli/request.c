@@ -20,6 +20,11 @@ static int choose_program(const struct args *args, struct request *r, struct gb_
 {
     const struct operands *given = &args->operands;
 
+    if (args->command == &cmd_shell) {
+        r->code = args->want_explain && !args->code ? "" : args->code;
+        r->filename = "command";
+        return 0;
+    }
     if (args->code && given->count > 0)
         return gb_fail(err, GB_E_INVALID, 0,
                        "both --code and the file '%.80s' (arguments of the program go after '--')",
@@ -208,7 +213,8 @@ static int set_arguments(json_t *request, const struct request *r, const struct 
     json_t *list = json_array();
 
     if (json_object_set_new(request, "argv", list) < 0 ||
-        json_array_append_new(list, json_lossy(r->path ? r->path : "-c")) < 0)
+        (args->command != &cmd_shell &&
+         json_array_append_new(list, json_lossy(r->path ? r->path : "-c")) < 0))
         return out_of_memory(err);
     for (char **a = args->operands.rest; *a; a++) {
         if (json_array_append_new(list, json_string(*a)) < 0)
@@ -219,7 +225,8 @@ static int set_arguments(json_t *request, const struct request *r, const struct 
 
 int cli_request_read(struct request *r, const struct args *args, char **ret, struct gb_err *err)
 {
-    json_auto_t *request = json_pack("{s:s}", "kind", "python");
+    bool is_shell = args->command == &cmd_shell;
+    json_auto_t *request = json_pack("{s:s}", "kind", is_shell ? "shell" : "python");
 
     if (!request ||
         (r->path && json_object_set_new(request, "filename", json_lossy(r->filename)) < 0))
@@ -229,7 +236,8 @@ int cli_request_read(struct request *r, const struct args *args, char **ret, str
     if (json_object_size(args->inputs) > 0 && json_object_set(request, "inputs", args->inputs) < 0)
         return out_of_memory(err);
 
-    if (r->code && set_bytes(request, "code", r->code, strlen(r->code), err) < 0)
+    if (r->code &&
+        set_bytes(request, is_shell ? "command" : "code", r->code, strlen(r->code), err) < 0)
         return -1;
     if (set_file(request, "code", r->code_fd, r->path, err) < 0 ||
         set_file(request, "stdin", r->stdin_fd, args->stdin_path, err) < 0 ||

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/own.h"
 #include "cli/io.h"
 #include "cli/signals.h"
@@ -115,6 +116,14 @@ int downstream_serve(const json_t *config, struct gb_engine *engine, struct mcp_
     if (mcp_server_hold(mcp_face_server(face), HOLD_MS) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");
     return downstream_publish(*ret, mcp_face_server(face), err);
+}
+
+void downstream_settle(const struct downstream *d, struct gb_engine *engine)
+{
+    int64_t until = clock_us() + (int64_t)HOLD_MS * 1000;
+
+    while (d && !downstream_is_settled(d) && clock_us() < until && signals_caught() == 0)
+        (void)gb_step(engine, 100);
 }
 
 void downstream_closep(struct downstream **d)

@@ -24,6 +24,9 @@ int downstream_open(const json_t *config, struct gb_engine *engine, struct downs
 int downstream_serve(const json_t *config, struct gb_engine *engine, struct mcp_face *face,
                      struct downstream **ret, struct gb_err *err) gb_nodiscard;
 
+/* Wait until all have settled, as long as a client would. Accepts NULL. */
+void downstream_settle(const struct downstream *d, struct gb_engine *engine);
+
 /* For auto_downstream. */
 void downstream_closep(struct downstream **d);
 

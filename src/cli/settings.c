@@ -223,7 +223,9 @@ static int try_file(const char *path, bool is_required, json_t **ret, struct gb_
  * told of it. */
 static const char *const guarded[] = {
     "acknowledge_unsafe",
+    "allow",
     "allow_builtin",
+    "allow_command",
     "allow_import",
     "allow_os_attr",
     "allow_request",
@@ -233,6 +235,8 @@ static const char *const guarded[] = {
     "block_builtin",
     "block_import",
     "cgroup",
+    "deny",
+    "deny_preset",
     "extension_dir",
     "isolation",
     "mcp",
@@ -248,6 +252,8 @@ static const char *const guarded[] = {
     "review_ca",
     "review_key",
     "review_model",
+    "shell",
+    "spill",
     "tools",
 };
 
@@ -305,7 +311,9 @@ static int load_file(const char *asked, json_t **ret, struct gb_err *err)
 static int add_up(json_t *ours, json_t *theirs)
 {
     static const char *const lists[] = { "allow_import",  "block_import",  "allow_builtin",
-                                         "block_builtin", "allow_os_attr", "mount" };
+                                         "block_builtin", "allow_os_attr", "mount",
+                                         "allow",         "allow_command", "deny",
+                                         "deny_preset",   "unset_env" };
     json_t *env = json_object_get(ours, "env"), *more = json_object_get(theirs, "env");
     int r = 0;
 

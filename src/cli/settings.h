@@ -21,6 +21,10 @@ extern const struct option_group config_options;  /* --config alone */
 extern const struct option_group check_options;   /* of these what a check has a use for */
 extern const struct option_group unused_options;  /* the rest, which a check takes too */
 
+extern const struct option_group shell_options;        /* of commands: which shell, and how */
+extern const struct option_group command_rule_options; /* what commands may say */
+extern const struct option_group spill_options;
+
 /* How many requests to have under way: as many as there are processors for us. */
 int default_jobs(void);
 

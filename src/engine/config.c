@@ -138,6 +138,7 @@ static const struct {
     { "review_ca", AT(review_ca) },
     { "review_key", AT(review_key) },
     { "review_model", AT(review_model) },
+    { "spill", AT(spill) },
 }, flags[] = {
     { "acknowledge_unsafe", AT(acknowledge_unsafe) },
     { "audit_required", AT(audit_required) },
@@ -191,6 +192,8 @@ static int fail_unknown(const char *key, struct gb_err *err)
         suggestion_offer(&near, settings_key(i));
     for (size_t i = 0; policy_key(i); i++)
         suggestion_offer(&near, policy_key(i));
+    for (size_t i = 0; shell_key(i); i++)
+        suggestion_offer(&near, shell_key(i));
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         suggestion_offer(&near, texts[i].key);
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
@@ -210,6 +213,8 @@ static int set_key(struct config *c, const char *key, json_t *value, struct gb_e
 
     if (r == 0)
         r = policy_say(&c->lists, key, value, err);
+    if (r == 0)
+        r = shell_say(&c->shell, key, value, err);
     if (r != 0)
         return r < 0 ? -1 : 0;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -305,8 +310,8 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
     c->preload = json_array();
     c->env = json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
                        BOX_HOME, "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);
-    if ((json && read_json(c, json, err) < 0) || find_extension(c, err) < 0 ||
-        mounts_guard(c, c->mounts, err) < 0) {
+    if ((json && read_json(c, json, err) < 0) || shell_from_environment(&c->shell, err) < 0 ||
+        find_extension(c, err) < 0 || mounts_guard(c, c->mounts, err) < 0) {
         config_done(c);
         return -1;
     }
@@ -318,6 +323,7 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
 void config_done(struct config *c)
 {
     policy_done(&c->lists);
+    shell_settings_done(&c->shell);
     toolset_unref(c->tools);
     json_decref(c->env);
     json_decref(c->preload);
@@ -333,6 +339,7 @@ void config_done(struct config *c)
     free(c->review_key);
     free(c->audit);
     free(c->out);
+    free(c->spill);
     (void)mounts_unref(c->mounts);
     *c = (struct config){ 0 };
 }

@@ -6,12 +6,14 @@
 #include "base/err.h"
 #include "engine/policy.h"
 #include "engine/settings.h"
+#include "engine/shell.h"
 #include "engine/tools.h"
 #include "sandbox/mounts.h"
 
 struct config {
     struct settings settings;
     struct policy_lists lists;
+    struct shell_settings shell;
     struct toolset *tools; /* what requests find; replaced as a whole, or NULL */
     json_t *env;           /* object of strings: PATH, HOME, LANG, TMPDIR and what was added */
     json_t *preload;       /* array of module names */
@@ -25,6 +27,7 @@ struct config {
     char *review_ca;       /* a file of certificates to trust instead of the system's, or NULL */
     char *audit;           /* a file to append to, or NULL */
     char *out;             /* a directory for captured files, or NULL */
+    char *spill;           /* a directory for the whole of what programs print, or NULL */
     struct mounts *mounts; /* what every program sees of the host, or NULL */
     unsigned pool;
     uint64_t session_idle_ms, session_life_ms;

@@ -18,6 +18,7 @@
 #include "engine/loop.h"
 #include "engine/mounts.h"
 #include "engine/outdir.h"
+#include "engine/probe.h"
 #include "engine/result.h"
 #include "engine/review.h"
 #include "engine/session.h"
@@ -55,6 +56,8 @@ static void job_free(struct gb_job *job)
     gb_closep(&job->keeper);
     output_done(&job->out);
     output_done(&job->err);
+    spill_done(&job->spill);
+    free(job->plain);
     request_done(&job->request);
     json_decref(job->result);
     free(job);
@@ -205,6 +208,11 @@ int gb_tool_error(struct gb_call *call, const char *type, const char *message)
     return calls_refuse(call, type, message);
 }
 
+char *gb_probe(struct gb_engine *engine, const char *options)
+{
+    return probe_shell(engine, options);
+}
+
 char *gb_instructions(struct gb_engine *engine, const char *request)
 {
     return instructions_text(engine, request);
@@ -315,6 +323,12 @@ int engine_tool_blocks(struct gb_call *call, const char *result)
 const char *engine_directory(const struct gb_engine *engine)
 {
     return engine->config.extension_dir;
+}
+
+struct engine_session_times engine_session_times(const struct gb_engine *engine)
+{
+    return (struct engine_session_times){ .idle_ms = engine->config.session_idle_ms,
+                                          .life_ms = engine->config.session_life_ms };
 }
 
 /* ---- explain ---- */

@@ -311,7 +311,7 @@ static void put_limits(FILE *f, const struct request *r)
         put_limit(f, s, "cpu", "of processor time");
     if (toolset_count(r->tools) > 0)
         put_limit(f, s, "tool_calls", "tool calls");
-    fputs(". What goes beyond fails, or ends the program.\n", f);
+    fprintf(f, ". What goes beyond fails, or ends the %s.\n", r->is_shell ? "command" : "program");
 }
 
 static void put_policy(FILE *f, const json_t *rules)
@@ -352,6 +352,83 @@ static void put_impossible(FILE *f, const struct request *r)
     put_policy(f, json_object_get(r->program, "check"));
 }
 
+/* ---- the shell ---- */
+
+static void put_commands(FILE *f, const struct request *r, const struct gb_engine *e)
+{
+    const struct settings *s = &r->settings;
+    const json_t *words = json_object_get(r->program, "shell");
+    char out[40], disk[40];
+
+    settings_limit_text(s, "stdout", out, sizeof(out));
+    settings_limit_text(s, "disk", disk, sizeof(disk));
+    fputs("# Running shell commands\n\nEach command runs on its own in a fresh shell", f);
+    if (words)
+        fprintf(f, " (%s)", json_string_value(json_array_get(words, 0)));
+    else
+        fputs(" (bash where there is one, else sh)", f);
+    fputs(". Directory, variables and files of one are gone in the next: join with `&&` what "
+          "belongs together.\n"
+          "You get back what it prints on each stream, and its exit status. Colours and progress "
+          "bars are taken out",
+          f);
+    fprintf(f, "; of each stream %s are kept, head and tail.\n", out);
+    fputs("It is over when the shell ends. What it leaves in the background is ended then: start a "
+          "server and use it in the same command.\n",
+          f);
+    if (settings_approve(s) != APPROVE_NEVER)
+        fputs("A person reads each command before it runs, and may refuse it.\n", f);
+    if (e->config.review)
+        fputs("A model reviews each command before it runs, and may refuse it.\n", f);
+    fprintf(f,
+            "\n## Files\n\n"
+            "The working directory is the command's own, empty at first; it, $HOME and $TMPDIR can "
+            "be written, %s in all.\n",
+            disk);
+}
+
+static void put_rules(FILE *f, const struct shell_rules *rules)
+{
+    enum {
+        SHOWN = 30
+    };
+
+    if (rules->allow_command) {
+        put_list(f, "Only these commands can be used", rules->allow_command);
+        fputs("- Name each command plainly: no computed names, no eval, no arithmetic with "
+              "variables, no setting of PATH.\n",
+              f);
+    }
+    if (rules->allow)
+        fputs("- A command that matches none of these patterns is refused:\n", f);
+    for (size_t i = 0; i < json_array_size(rules->allow) && i < SHOWN; i++)
+        fprintf(f, "    %s\n", json_string_value(json_array_get(rules->allow, i)));
+    if (json_array_size(rules->deny) > 0)
+        fputs("- A command that matches one of these patterns is refused:\n", f);
+    for (size_t i = 0; i < json_array_size(rules->deny) && i < SHOWN; i++)
+        fprintf(f, "    %s\n", json_string_value(json_array_get(rules->deny, i)));
+}
+
+static void put_shell(FILE *f, const struct request *r, const struct gb_engine *e)
+{
+    const struct settings *s = &r->settings;
+
+    put_commands(f, r, e);
+    put_limits(f, r);
+    fputs("\n## Not possible\n\n", f);
+    if (!settings_is_held(s))
+        fputs("- Nothing holds the command: it runs with the rights of the user who started it. "
+              "Do nothing that was not asked for.\n",
+              f);
+    else if (s->network == NETWORK_NONE)
+        fputs("- There is no network.\n", f);
+    if (settings_is_held(s))
+        fputs("- Nothing can be installed in the system, and there is no sudo.\n", f);
+    fputs("- Standard input is empty, and there is no terminal: nobody answers questions.\n", f);
+    put_rules(f, &e->config.shell.rules);
+    put_rules(f, &r->shell.rules);
+}
+
 /* ---- the whole ---- */
 
 /* The request with some code in it, as it must have to be read. */
@@ -362,8 +439,12 @@ static char *with_code(const char *request)
 
     if (!json_is_object(json))
         return strdup(text);
-    if (!json_object_get(json, "code") && !json_object_get(json, "code_base64"))
+    if (strcmp(json_string_at(json, "kind", ""), "shell") == 0) {
+        if (!json_object_get(json, "command"))
+            json_object_set_new(json, "command", json_string(""));
+    } else if (!json_object_get(json, "code") && !json_object_get(json, "code_base64")) {
         json_object_set_new(json, "code", json_string(""));
+    }
     return json_text(json);
 }
 
@@ -383,12 +464,16 @@ char *instructions_text(struct gb_engine *engine, const char *request)
         return result_failed_text(&err);
     }
     f = open_memstream(&text, &len);
-    if (f) {
+    if (f && r.is_shell)
+        put_shell(f, &r, engine);
+    if (f && !r.is_shell) {
         put_program(f, &r, engine);
         put_tools(f, &r);
         put_files(f, &r);
         put_limits(f, &r);
         put_impossible(f, &r);
+    }
+    if (f) {
         if (fclose(f) != 0)
             free(take_ptr(text));
     }

@@ -10,7 +10,9 @@
 #include "engine/output.h"
 #include "engine/request.h"
 #include "engine/review.h"
+#include "engine/spill.h"
 #include "glovebox.h"
+#include "shell/plain.h"
 
 struct trail;
 struct session;
@@ -35,6 +37,7 @@ struct gb_engine {
     struct session *sessions;
     struct grave *graves; /* sessions that ended, and whose users do not know it yet */
     bool freeing;
+    bool is_probing; /* what is started now are questions of our own (probe.c) */
 };
 
 enum stop_reason {
@@ -71,6 +74,8 @@ struct gb_job {
     struct gb_callbacks callbacks;
     struct request request;
     struct output out, err;
+    struct spill spill;
+    struct plain *plain; /* two, where the result is to be without colours and the like; or NULL */
     struct calls calls;
     size_t stage;    /* the next on its road */
     struct run *run; /* while it has a box */

@@ -2,6 +2,7 @@
 /* For faces that live in the engine's loop. */
 #include <event2/event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct gb_call;
@@ -19,6 +20,9 @@ struct event_base *engine_loop(const struct gb_engine *engine);
 
 /* Could this request be admitted? Runs nothing: for what depends on what the engine can do. */
 bool engine_admits(const struct gb_engine *engine, const char *request);
+
+/* How many sessions there are. */
+size_t engine_sessions(const struct gb_engine *engine);
 
 /* The configured time limit; may requests go beyond it? */
 uint64_t engine_timeout_ms(const struct gb_engine *engine, bool *ret_is_loose);
@@ -43,3 +47,9 @@ int engine_tool_blocks(struct gb_call *call, const char *result);
 
 /* Where the modules and programs that belong to the engine are. Borrowed. */
 const char *engine_directory(const struct gb_engine *engine);
+
+/* How long sessions are kept. */
+struct engine_session_times {
+    uint64_t idle_ms, life_ms;
+};
+struct engine_session_times engine_session_times(const struct gb_engine *engine);

@@ -30,9 +30,11 @@ static int take_kind(struct request *r, const char *key, json_t *value, struct g
     if (r->is_check)
         json_object_set_new(r->program, "check_only", json_true());
     r->is_op = kind && strcmp(kind, "session") == 0;
-    if (r->is_check || r->is_op || (kind && strcmp(kind, "python") == 0))
+    if (r->is_shell)
+        json_object_set(r->program, "kind", value);
+    if (r->is_check || r->is_op || r->is_shell || (kind && strcmp(kind, "python") == 0))
         return 0;
-    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python', 'check' or 'session'", key);
+    return gb_fail(err, GB_E_INVALID, 0, "%s: must be 'python', 'shell', 'check' or 'session'", key);
 }
 
 static int take_session(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -141,6 +143,18 @@ static int take_code(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
+static int take_command(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!r->is_shell)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: is for the kind 'shell'", key);
+    if (json_string_length(value) > COMMAND_MAX)
+        return gb_fail(err, GB_E_LIMIT, 0,
+                       "%s: %zu bytes are more than the 128 KiB that a shell "
+                       "takes; put it into a file of 'files'",
+                       key, json_string_length(value));
+    return take_code(r, key, value, err);
+}
+
 /* A copy of the decoded bytes, which the caller frees. */
 static char *decoded(const char *key, const json_t *value, uint64_t *len, struct gb_err *err)
 {
@@ -165,7 +179,7 @@ static int take_code_base64(struct request *r, const char *key, json_t *value, s
 
     if (!bytes)
         return -1;
-    if (len > CODE_MAX)
+    if (len > (r->is_shell ? (size_t)COMMAND_MAX : (size_t)CODE_MAX))
         return too_large("code", len, CODE_MAX, err);
     inspect(r, bytes, len);
     json_object_set_new(r->program, "code",
@@ -252,8 +266,9 @@ static int take_env(struct request *r, const char *key, json_t *value, struct gb
     if (!json_is_object(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be an object of strings", key);
     json_object_foreach (value, name, text)
-        if (!json_is_string(text) || !*name || strchr(name, '=') ||
-            strlen(json_string_value(text)) != json_string_length(text))
+        if ((!json_is_string(text) && !(r->is_shell && json_is_null(text))) || !*name ||
+            strchr(name, '=') ||
+            (json_is_string(text) && strlen(json_string_value(text)) != json_string_length(text)))
             return gb_fail(err, GB_E_INVALID, 0, "%s: '%s' must be a name with a string", key,
                            name);
     json_object_set(r->program, key, value);
@@ -306,6 +321,8 @@ static const struct {
     { "kind", take_kind },
     { "code", take_code },
     { "code_base64", take_code_base64 },
+    { "command", take_command },
+    { "command_base64", take_code_base64 },
     { "filename", take_text },
     { "prelude", take_text },
     { "argv", take_argv },
@@ -353,8 +370,12 @@ static int take_key(struct request *r, const struct config *config,
                                           : settings_request(&r->settings, configured, key, value,
                                                              config->allow_request, err);
 
+    if (r->is_shell && shell_is_foreign(key))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: is not for the kind 'shell'", key);
     if (n == 0)
         n = policy_say(&r->lists, key, value, err);
+    if (n == 0 && r->is_shell)
+        n = shell_say(&r->shell, key, value, err);
     if (n != 0)
         return n < 0 ? -1 : 0;
     if (strcmp(key, "mounts") == 0)
@@ -390,8 +411,14 @@ static int take_keys(struct request *r, const struct config *config, struct gb_e
     if (policy_request(&configured, &config->lists, &r->settings, &r->lists, config->allow_request,
                        &rules, err) < 0)
         return -1;
-    add_tools(r, rules);
-    json_object_set_new(r->program, "check", rules);
+    if (r->is_shell) {
+        json_decref(rules);
+        if (shell_request(r, config, err) < 0)
+            return -1;
+    } else {
+        add_tools(r, rules);
+        json_object_set_new(r->program, "check", rules);
+    }
     return check_room(r, err);
 }
 
@@ -450,18 +477,21 @@ int request_read(const struct config *config, const char *text, struct request *
     if (!json_is_object(ret->json))
         return gb_fail(err, GB_E_INVALID, 0, "the request is not a JSON object");
     ret->id = json_object_get(ret->json, "id");
+    ret->is_shell = strcmp(json_string_at(ret->json, "kind", ""), "shell") == 0;
     if (take_keys(ret, config, err) < 0)
         return -1;
     if (check_session(ret, err) < 0)
         return -1;
     if (!ret->is_op && !json_object_get(ret->program, "code"))
-        return gb_fail(err, GB_E_INVALID, 0, "the request has no 'code'");
+        return gb_fail(err, GB_E_INVALID, 0, "the request has no '%s'",
+                       ret->is_shell ? "command" : "code");
     return 0;
 }
 
 void request_done(struct request *r)
 {
     policy_done(&r->lists);
+    shell_settings_done(&r->shell);
     toolset_unref(r->tools);
     files_done(&r->files);
     (void)mounts_unref(r->mounts);

@@ -7,6 +7,7 @@
 
 enum {
     CODE_MAX = 1 << 20,
+    COMMAND_MAX = (128 << 10) - 1, /* what the kernel takes as one argument */
     STDIN_MAX = 64 << 20
 };
 
@@ -29,6 +30,7 @@ struct request {
     json_t *id;      /* borrowed, or NULL */
     json_t *program; /* what the guest gets, the rules of its check among it */
     bool is_check;   /* kind "check": nothing is to run */
+    bool is_shell;   /* kind "shell": the code is a command for a shell */
     bool is_op;      /* kind "session": */
     enum session_op op;
     const char *session; /* borrowed, or NULL: a box of its own */
@@ -38,7 +40,8 @@ struct request {
     json_int_t offset, length; /* 0: from its beginning, as much as is usual */
     struct settings settings;
     struct policy_lists lists; /* what it says about them */
-    struct toolset *tools;     /* those that its program may call, as they are now; or NULL */
+    struct shell_settings shell;
+    struct toolset *tools; /* those that its program may call, as they are now; or NULL */
     char *stdin_data;
     size_t stdin_bytes;
     int64_t bad_byte; /* of the code: the first that is no UTF-8, or is NUL; -1: there is none */

@@ -189,6 +189,17 @@ static json_t *plain_error(const char *type, const char *message)
 
 static void collect_signal(struct gb_job *job, const struct run_outcome *o, int sig);
 
+/* The guest's own word, from before there was a program: what it was to become is not there. */
+static void collect_unready(struct gb_job *job, const json_t *failed)
+{
+    struct gb_err err;
+
+    gb_err_set(&err, (enum gb_code)json_integer_value(json_object_get(failed, "code")), 0, "%s",
+               json_string_at(failed, "message", ""));
+    gb_err_hint(&err, "%s", json_string_at(failed, "hint", ""));
+    result_failed(job, &err);
+}
+
 static void collect_answer(struct gb_job *job, const struct run_outcome *o)
 {
     const json_t *answer = o->answer, *error = json_object_get(answer, "error");
@@ -197,6 +208,10 @@ static void collect_answer(struct gb_job *job, const struct run_outcome *o)
 
     if (WIFSIGNALED(o->status)) {
         collect_signal(job, o, WTERMSIG(o->status));
+        return;
+    }
+    if (o->is_verdict && json_object_get(answer, "failed")) {
+        collect_unready(job, json_object_get(answer, "failed"));
         return;
     }
     if (o->is_verdict) {
@@ -263,8 +278,9 @@ static void collect_exit(struct gb_job *job, const struct run_outcome *o)
     set_status(job, code == 0 ? "ok" : "error", code);
     if (code == 0)
         return;
-    (void)snprintf(text, sizeof(text), "the program exited with status %d", code);
-    set(job, "error", plain_error("SystemExit", text));
+    (void)snprintf(text, sizeof(text), "the %s exited with status %d",
+                   job->request.is_shell ? "command" : "program", code);
+    set(job, "error", plain_error(job->request.is_shell ? "exit" : "SystemExit", text));
 }
 
 static void collect_limit(struct gb_job *job, const struct run_outcome *o)
@@ -342,12 +358,30 @@ static void collect_output(struct gb_job *job)
 {
     bool cut;
 
+    for (size_t i = 0; job->plain && i < 2; i++)
+        plain_end(&job->plain[i]);
     set(job, "stdout", output_text(&job->out, &cut));
     set(job, "stdout_truncated", json_boolean(cut));
     set(job, "stderr", output_text(&job->err, &cut));
     set(job, "stderr_truncated", json_boolean(cut));
-    set(job, "stdout_bytes", json_integer((json_int_t)job->out.total));
-    set(job, "stderr_bytes", json_integer((json_int_t)job->err.total));
+    set(job, "stdout_bytes", json_integer((json_int_t)job->spill.files[0].came));
+    set(job, "stderr_bytes", json_integer((json_int_t)job->spill.files[1].came));
+    if (job->spill.dir)
+        set(job, "spill", spill_json(&job->spill));
+}
+
+/* What the command had left in the background. */
+static void collect_survivors(struct gb_job *job, const struct run_outcome *o)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < o->n_survivors && i < BOX_SURVIVORS_MAX; i++)
+        json_array_append_new(list, json_pack("{s:i,s:o}", "pid", (int)o->survivors[i].pid,
+                                              "command", json_lossy(o->survivors[i].command)));
+    set(job, "survivors", list);
+    if (o->n_survivors > BOX_SURVIVORS_MAX)
+        set(job, "survivors_omitted",
+            json_integer((json_int_t)(o->n_survivors - BOX_SURVIVORS_MAX)));
 }
 
 /* ---- usage and times ---- */
@@ -414,6 +448,8 @@ void result_collect(struct gb_job *job, const struct run_outcome *o)
         collect_unbegun(job, o);
     else
         by_end[o->end](job, o);
+    if (job->request.is_shell && job->has_begun)
+        collect_survivors(job, o);
     if (o->started_us != 0)
         result_where(job, o->level, o->layers, o->n_layers);
     collect_usage(job, o);

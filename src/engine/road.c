@@ -10,6 +10,7 @@
  * let pass. A request of the kind "check" ends where its check does.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -57,11 +58,32 @@ static void on_checked(void *data, const struct run_check *check)
         road_resume(job);
 }
 
+static void keep_plain(void *data, const char *bytes, size_t len)
+{
+    output_add(data, bytes, len);
+}
+
+/* A model has no use for what a terminal would make of a command's output. */
+static void begin_plain(struct gb_job *job)
+{
+    if (!job->request.is_shell || job->request.shell.raw || job->engine->config.shell.raw)
+        return;
+    job->plain = calloc(2, sizeof(*job->plain));
+    if (!job->plain)
+        return; /* then as it comes */
+    plain_init(&job->plain[0], keep_plain, &job->out);
+    plain_init(&job->plain[1], keep_plain, &job->err);
+}
+
 static void on_output(void *data, int stream, const char *bytes, size_t len)
 {
     struct gb_job *job = data;
 
-    output_add(stream == 1 ? &job->out : &job->err, bytes, len);
+    spill_add(&job->spill, stream - 1, bytes, len);
+    if (job->plain)
+        plain_add(&job->plain[stream - 1], bytes, len);
+    else
+        output_add(stream == 1 ? &job->out : &job->err, bytes, len);
     if (job->callbacks.output)
         job->callbacks.output(job->callbacks.data, job, stream == 1 ? GB_STDOUT : GB_STDERR, bytes,
                               len);
@@ -286,6 +308,7 @@ static enum verdict begin(struct gb_job *job)
     order.hold = job->is_held;
     order.files = job->request.files.list;
     order.n_files = job->request.files.n;
+    order.list_survivors = job->request.is_shell;
     v = begin_run(job, &order, &events, &err);
     return v == WAIT && !job->is_held ? PASS : v;
 }
@@ -384,7 +407,9 @@ static void reject_unreadable(struct gb_job *job)
     char text[120];
 
     if (r->is_binary) {
-        result_rejected(job, "syntax", "this is a binary file and not Python source",
+        result_rejected(job, "syntax",
+                        r->is_shell ? "this is a binary file and no command"
+                                    : "this is a binary file and not Python source",
                         "name the file with the source, not what was made of it");
     } else if (r->is_nul) {
         result_rejected_at(job, "syntax", "the code has a NUL byte in it", r->bad_line,
@@ -402,6 +427,8 @@ static enum verdict stage_check(struct gb_job *job)
     if (job->request.bad_byte < 0 && job->session)
         return check_cell(job);
     if (job->request.bad_byte < 0) {
+        if (job->request.is_shell && !shell_may_run(job))
+            return ENDED;
         job->is_held = consent_must_hold(job);
         /* What is not held begins as soon as it has passed. */
         if (!job->is_held && audit_note(job, AUDIT_STARTED, NULL) < 0)
@@ -429,6 +456,12 @@ static enum verdict stage_run(struct gb_job *job)
 
 /* ---- admit, and the whole ---- */
 
+static const char *policy_of(const struct gb_job *job)
+{
+    return job->request.is_shell ? shell_policy_name(&job->request, &job->engine->config)
+                                 : policy_name(settings_policy(&job->request.settings));
+}
+
 static enum verdict stage_admit(struct gb_job *job, const char *text)
 {
     struct gb_err err;
@@ -437,14 +470,18 @@ static enum verdict stage_admit(struct gb_job *job, const char *text)
     job->result = result_new(job->request.id);
     output_init(&job->out, job->request.settings.stdout_bytes);
     output_init(&job->err, job->request.settings.stderr_bytes);
+    spill_init(&job->spill, job->engine->config.spill, job->request.settings.spill_bytes);
+    begin_plain(job);
     result_update(job->result,
                   json_pack("{s:n,s:b,s:n,s:[],s:n,s:[],s:[],s:n,s:[],s:n,s:s,s:i,s:{s:f,s:f,s:i},"
                             "s:{s:f,s:f,s:f,s:f}}",
                             "value", "has_value", 0, "error", "findings", "limit", "files",
                             "tool_calls", "session", "outputs", "isolation", "policy",
-                            policy_name(settings_policy(&job->request.settings)), "risk", 0,
-                            "usage", "wall_ms", 0.0, "cpu_ms", 0.0, "max_rss_kb", 0, "timings",
-                            "check_ms", 0.0, "start_ms", 0.0, "run_ms", 0.0, "collect_ms", 0.0));
+                            policy_of(job), "risk", 0, "usage", "wall_ms", 0.0, "cpu_ms", 0.0,
+                            "max_rss_kb", 0, "timings", "check_ms", 0.0, "start_ms", 0.0, "run_ms",
+                            0.0, "collect_ms", 0.0));
+    if (job->request.is_shell)
+        json_object_set_new(job->result, "survivors", json_array());
     if (r == 0)
         return audit_note(job, AUDIT_ADMITTED, NULL) < 0 ? ENDED : PASS;
     result_failed(job, &err);

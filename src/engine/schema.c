@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
-#include "engine/pattern.h"
+#include "base/pattern.h"
 
 enum {
     DEPTH_MAX = 64,      /* of schemas within schemas, and of references */

@@ -7,9 +7,6 @@
  *
  * A session that ended behind its users' backs leaves a grave: the next request that names it is told
  * so, once, and not answered from an empty namespace. The one after that begins a new session.
- *
- * The check of a cell sees it alone, unless the rules refuse something: then it sees all the cells so
- * far as one program, since what a name holds may come from any of them.
  */
 #include "engine/session.h"
 
@@ -18,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "base/walk.h"
+#include "engine/history.h"
+#include "engine/loop.h"
 #include "engine/result.h"
 #include "engine/session_files.h"
 
@@ -40,11 +38,9 @@ struct session {
     struct walk *seen;     /* its workspace after the last cell, or NULL: empty */
     struct gb_job *first;  /* has its turn; those behind it wait */
     size_t n_jobs;
-    uint64_t policy;       /* the loosest that a cell of it ran under */
-    struct gb_buf history; /* the cells that ran, one after another */
-    size_t history_lines;
-    bool is_begun; /* a cell has run */
-    bool is_lost;  /* what is queued is to hear of it */
+    struct history history; /* for the check */
+    bool is_begun;          /* a cell has run */
+    bool is_lost;           /* what is queued is to hear of it */
     char why[200];
     uint64_t n_cells; /* ever, which names them in tracebacks */
     int64_t born_us, used_us;
@@ -121,7 +117,7 @@ static void session_free(struct session *s)
         event_free(s->on_expiry);
     (void)mounts_unref(s->mounts);
     (void)walk_free(s->seen);
-    gb_buf_done(&s->history);
+    history_done(&s->history);
     free(s);
 }
 
@@ -134,9 +130,7 @@ static void empty(struct session *s)
     s->seen = walk_free(s->seen);
     s->is_begun = false;
     s->n_cells = 0;
-    s->history.len = 0;
-    s->history_lines = 0;
-    s->policy = POLICY_STRICT;
+    history_clear(&s->history);
 }
 
 static void on_lost(void *data, const struct gb_err *why)
@@ -209,9 +203,8 @@ static struct session *session_new(const struct gb_job *job, const char *name, s
         (void)snprintf(s->name, sizeof(s->name), "%s", name);
         s->engine = engine;
         s->made = job->request.settings;
-        s->policy = POLICY_STRICT;
         s->born_us = s->used_us = clock_us();
-        gb_buf_init(&s->history, CODE_MAX);
+        history_init(&s->history);
         s->on_expiry = evtimer_new(engine->base, on_expiry, s);
         s->next = engine->sessions;
         engine->sessions = s;
@@ -320,11 +313,11 @@ static int refuse_stricter(const struct session *s, const struct gb_job *job, st
 {
     uint64_t policy = settings_policy(&job->request.settings);
 
-    if (!s->is_begun || policy <= s->policy)
+    if (!s->is_begun || policy <= s->history.policy)
         return 0;
     (void)gb_fail(err, GB_E_INVALID, 0,
                   "policy: '%s' means nothing in a session where a cell ran under '%s'",
-                  policy_name(policy), policy_name(s->policy));
+                  policy_name(policy), policy_name(s->history.policy));
     return gb_fail_hint(err, "reset the session, or use another");
 }
 
@@ -391,113 +384,17 @@ void session_leave(struct gb_job *job)
 
 /* ---- the check ---- */
 
-/* Do these rules refuse anything? */
-static bool is_refusing(const json_t *rules)
-{
-    static const char *const lists[] = { "allow_imports", "block_imports", "allow_builtins",
-                                         "block_builtins", "allow_os_attrs" };
-    const char *policy = json_string_value(json_object_get(rules, "policy"));
-    const char *patterns = json_string_value(json_object_get(rules, "patterns"));
-
-    if ((policy && strcmp(policy, "strict") == 0) || (patterns && strcmp(patterns, "block") == 0))
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        const json_t *list = json_object_get(rules, lists[i]);
-        bool is_allow = strncmp(lists[i], "allow", 5) == 0;
-        if (is_allow ? json_is_array(list) : json_array_size(list) > 0)
-            return true;
-    }
-    return false;
-}
-
-static bool needs_history(const struct gb_job *job)
-{
-    return job->session->history.len > 0 &&
-           is_refusing(json_object_get(job->request.program, "check"));
-}
-
 json_t *session_check_program(const struct gb_job *job, struct gb_err *err)
 {
-    static const char *const keys[] = { "code", "filename", "inputs", "prelude" };
-    const struct session *s = job->session;
-    const json_t *code = json_object_get(job->request.program, "code");
-    json_t *program = json_pack("{s:b}", "check_only", 1);
-    json_t *rules = json_copy(json_object_get(job->request.program, "check"));
-
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        if (json_object_get(job->request.program, keys[i]))
-            json_object_set(program, keys[i], json_object_get(job->request.program, keys[i]));
-    /* What other cells made is about, also what the text no longer shows: it ran before a rewind. */
-    json_object_set_new(rules, "earlier", json_true());
-    json_object_set_new(program, "check", rules);
-    if (!needs_history(job))
-        return program;
-    if (s->history.len + json_string_length(code) > CODE_MAX) {
-        json_decref(program);
-        (void)gb_fail(err, GB_E_LIMIT, 0,
-                      "code: the cells of this session are too long together to be checked");
-        (void)gb_fail_hint(err, "reset the session, or begin another");
-        return NULL;
-    }
-    struct gb_buf all;
-    gb_buf_init(&all, CODE_MAX + 1);
-    if (gb_buf_add(&all, s->history.data, s->history.len, err) == 0 &&
-        gb_buf_add(&all, json_string_value(code), json_string_length(code), err) == 0)
-        json_object_set_new(program, "code", json_stringn(all.data, all.len));
-    gb_buf_done(&all);
-    return program;
+    return history_check_program(&job->session->history, job->request.program, err);
 }
 
 json_t *session_findings(const struct gb_job *job, const json_t *findings, json_int_t *risk)
 {
-    json_int_t before =
-        job->session && needs_history(job) ? (json_int_t)job->session->history_lines : 0;
-    json_t *list = json_array();
+    static const struct history none; /* the session may be gone before its check is over */
 
-    for (size_t i = 0; i < json_array_size(findings); i++) {
-        json_t *f = json_copy(json_array_get(findings, i));
-        json_int_t line = json_integer_value(json_object_get(f, "line"));
-        const char *severity = json_string_value(json_object_get(f, "severity"));
-        bool is_earlier = line > 0 && line <= before && !json_object_get(f, "file");
-
-        if (is_earlier && severity && strcmp(severity, "error") != 0) { /* told of then */
-            *risk -= json_integer_value(json_object_get(f, "points"));
-            json_decref(f);
-            continue;
-        }
-        if (is_earlier) {
-            json_object_set_new(f, "file", json_string("earlier cells"));
-            json_object_set_new(f, "line", json_null());
-            json_object_set_new(f, "column", json_null());
-        } else if (line > before && !json_object_get(f, "file")) {
-            json_object_set_new(f, "line", json_integer(line - before));
-        }
-        json_array_append_new(list, f);
-    }
-    return list;
-}
-
-/* What runs is remembered, whatever becomes of it: it may have bound names before it failed. */
-static int remember(struct session *s, const struct gb_job *job, struct gb_err *err)
-{
-    const json_t *code = json_object_get(job->request.program, "code");
-    const char *text = json_string_value(code);
-    size_t len = json_string_length(code);
-    uint64_t policy = settings_policy(&job->request.settings);
-
-    if (policy < s->policy)
-        s->policy = policy;
-    if (s->history.len + len + 1 > CODE_MAX &&
-        !is_refusing(json_object_get(job->request.program, "check"))) {
-        s->policy = POLICY_OFF; /* what nobody can look at any more */
-        return 0;
-    }
-    if (gb_buf_add(&s->history, text, len, err) < 0 || gb_buf_add(&s->history, "\n", 1, err) < 0)
-        return -1;
-    s->history_lines++;
-    for (size_t i = 0; i < len; i++)
-        s->history_lines += text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
-    return 0;
+    return history_findings(job->session ? &job->session->history : &none, job->request.program,
+                            findings, risk);
 }
 
 /* ---- runs ---- */
@@ -507,7 +404,7 @@ static int order_cell(struct session *s, struct gb_job *job, struct run_order *o
 {
     json_t *program = job->request.program;
 
-    if (remember(s, job, err) < 0)
+    if (history_add(&s->history, program, settings_policy(&job->request.settings), err) < 0)
         return -1;
     s->n_cells++;
     json_object_del(program, "check");
@@ -558,14 +455,12 @@ static int order_fork(const struct session *s, struct gb_job *job, struct run_or
                                .data = fork,
                                .lost = on_lost };
     fork->place = s->engine->backend->ops->place_new(s->engine->backend, &spec);
-    if (!fork->place || gb_buf_add(&fork->history, s->history.data, s->history.len, err) < 0) {
+    if (!fork->place || history_copy(&fork->history, &s->history, err) < 0) {
         session_free(fork);
         return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
     }
     fork->made = s->made;
     fork->mounts = mounts_ref(s->mounts);
-    fork->policy = s->policy;
-    fork->history_lines = s->history_lines;
     fork->n_cells = s->n_cells;
     order->act = PLACE_FORK;
     order->into = fork->place;
@@ -580,6 +475,9 @@ static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
     if (!fork || fork->is_begun)
         return;
     if (o->end == RUN_ANSWERED && o->place != PLACE_LOST) {
+        struct place_ground ground = fork->engine->backend->ops->place_ground(fork->place);
+
+        fork->seen = session_files_look(&ground); /* copies, with times of their own */
         fork->is_begun = true;
         arm_expiry(fork);
     } else {
@@ -752,6 +650,15 @@ void session_answer(struct gb_job *job, const struct run_outcome *o)
     if (job->request.op == SESSION_INSPECT)
         json_object_set(value, "contents", json_object_get(job->result, "value"));
     answer(job, value);
+}
+
+size_t engine_sessions(const struct gb_engine *engine)
+{
+    size_t n = 0;
+
+    for (const struct session *s = engine->sessions; s; s = s->next)
+        n += s->is_begun;
+    return n;
 }
 
 static json_t *list(const struct gb_engine *engine)

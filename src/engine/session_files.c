@@ -15,8 +15,7 @@ static int check_ground(const struct place_ground *ground, struct gb_err *err)
 {
     if (ground->dir >= 0)
         return 0;
-    (void)gb_fail(err, GB_E_INVALID, 0, "the workspace of a forked session is its own to read");
-    return gb_fail_hint(err, "have a cell of it read the file");
+    return gb_fail(err, GB_E_INVALID, 0, "the session's workspace cannot be reached");
 }
 
 /* ---- what lies there ---- */
@@ -25,15 +24,25 @@ static json_t *entry_json(const struct walk_entry *e)
 {
     const char *odd = walk_odd(e);
     size_t len = strlen(e->path);
-    json_t *item = json_pack("{s:o,s:I,s:f}", "path", json_replaced(e->path, len), "bytes",
-                             (json_int_t)(odd ? 0 : e->stamp.size), "modified",
-                             (double)(e->stamp.mtime_ns / 1000000) / 1000);
+    int64_t modified_ms = e->stamp.mtime_ns / 1000000;
+    json_t *item =
+        json_pack("{s:o,s:I,s:f}", "path", json_replaced(e->path, len), "bytes",
+                  (json_int_t)(odd ? 0 : e->stamp.size), "modified", (double)modified_ms / 1000);
 
     if (odd)
         json_object_set_new(item, "omitted", json_string(odd));
     if (utf8_first_bad(e->path, len) >= 0)
         json_object_set_new(item, "path_base64", json_base64(e->path, len));
     return item;
+}
+
+struct walk *session_files_look(const struct place_ground *ground)
+{
+    struct walk *walk = ground->dir >= 0 ? walk_new(ground->dir, SESSION_FILES_MAX, false) : NULL;
+
+    while (walk && !walk_step(walk, SESSION_FILES_MAX))
+        ;
+    return walk;
 }
 
 json_t *session_files_list(const struct place_ground *ground, struct gb_err *err)

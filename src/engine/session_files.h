@@ -6,11 +6,16 @@
 #include "backend/backend.h"
 #include "engine/request.h"
 
+struct walk;
+
 enum {
     SESSION_FILES_MAX = 10000, /* that are looked at */
     SESSION_READ_MAX = 8 << 20,
     SESSION_READ = 1 << 20 /* unless more is asked for */
 };
+
+/* What lies there now; NULL if it cannot be known. */
+struct walk *session_files_look(const struct place_ground *ground);
 
 /* The answer to 'list_files', a new reference; NULL with err. */
 json_t *session_files_list(const struct place_ground *ground, struct gb_err *err);

@@ -63,6 +63,7 @@ static const struct setting table[] = {
     { "capture_total", "capture_total", true, KIND_SIZE, AT(capture_total_bytes), 0, 1 << 30,
       NULL },
     { "capture_files", "capture_files", true, KIND_COUNT, AT(capture_files), 0, 100000, NULL },
+    { "spill_limit", "spill", true, KIND_SIZE, AT(spill_bytes), 0, tib, NULL },
 };
 
 struct settings settings_default(void)
@@ -86,6 +87,7 @@ struct settings settings_default(void)
         .capture_mount_bytes = 32 << 20,
         .capture_total_bytes = 32 << 20,
         .capture_files = 1000,
+        .spill_bytes = 64 << 20,
     };
 }
 

@@ -68,6 +68,7 @@ struct settings {
     uint64_t capture_mount_bytes;
     uint64_t capture_total_bytes;
     uint64_t capture_files;
+    uint64_t spill_bytes;
 };
 
 /* The defaults of the contract. */

@@ -174,9 +174,9 @@ static json_t *new_state(struct mcp_call *call)
 static int ask_modern(struct mcp_call *call)
 {
     json_t *state = new_state(call);
-    json_t *result = json_pack("{s:s,s:O,s:o,s:{s:O}}", "resultType", "input_required",
-                               "inputRequests", call->requests, "requestState", state, "_meta",
-                               META_SERVER, call->server->info);
+    json_t *result =
+        json_pack("{s:s,s:O,s:o,s:{s:O}}", "resultType", "input_required", "inputRequests",
+                  call->requests, "requestState", state, "_meta", META_SERVER, call->server->info);
     struct mcp_peer *peer = call->peer;
 
     if (!result)

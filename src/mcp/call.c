@@ -259,8 +259,8 @@ void mcp_call_progress(struct mcp_call *call, double progress, double total, con
         return;
     call->has_progressed = true;
     call->progress = progress;
-    params = json_pack("{s:O,s:o}", "progressToken", call->progress_token, "progress",
-                       number(progress));
+    params =
+        json_pack("{s:O,s:o}", "progressToken", call->progress_token, "progress", number(progress));
     if (params && total >= 0)
         (void)json_object_set_new(params, "total", number(total));
     if (params && message)

@@ -10,12 +10,12 @@
 #include "mcp/mcp.h"
 
 enum {
-    VALUE_SHOWN = 16 << 10,     /* bytes of a value in the text; structuredContent has all of it */
+    VALUE_SHOWN = 16 << 10, /* bytes of a value in the text; structuredContent has all of it */
     FINDINGS_SHOWN = 20,
     FILES_SHOWN = 50,
-    INLINE_TEXT = 4 << 10,      /* a text file up to this is shown in the content, */
-    INLINE_TEXTS = 16 << 10,    /* all of them together up to this, */
-    INLINE_PICTURE = 1 << 20,   /* and pictures, as base64 */
+    INLINE_TEXT = 4 << 10,    /* a text file up to this is shown in the content, */
+    INLINE_TEXTS = 16 << 10,  /* all of them together up to this, */
+    INLINE_PICTURE = 1 << 20, /* and pictures, as base64 */
     INLINE_PICTURES = 4 << 20
 };
 
@@ -86,8 +86,8 @@ static void put_error(struct page *p, const json_t *result)
     const char *traceback = json_string_at(error, "traceback", "");
     const char *hint = json_string_at(error, "hint", "");
 
-    if (!json_is_object(error))
-        return;
+    if (!json_is_object(error) || strcmp(json_string_at(error, "type", ""), "exit") == 0)
+        return; /* of a command: the status says it */
     if (*traceback) {
         put_line(p, "", traceback);
         return;
@@ -155,8 +155,9 @@ static void put_cut(struct page *p, const json_t *result, const char *name)
         return;
     (void)snprintf(key, sizeof(key), "%s_bytes", name);
     bytes = json_object_get(result, key);
-    (void)snprintf(line, sizeof(line), "(%s was cut: it had %lld bytes, its head and tail are shown)",
-                   name, (long long)json_integer_value(bytes));
+    (void)snprintf(line, sizeof(line),
+                   "(%s was cut: it had %lld bytes, its head and tail are shown)", name,
+                   (long long)json_integer_value(bytes));
     put_line(p, "", line);
 }
 
@@ -178,14 +179,23 @@ static void put_status(struct page *p, const json_t *result)
     put_line(p, "status: ", line);
 }
 
+/* What a command left in the background, and was ended with it. */
+static void put_survivors(struct page *p, const json_t *result)
+{
+    const json_t *survivors = json_object_get(result, "survivors");
+
+    for (size_t i = 0; i < json_array_size(survivors); i++)
+        put_line(p, "left running, and ended: ",
+                 json_string_at(json_array_get(survivors, i), "command", "?"));
+}
+
 static void put_session(struct page *p, const json_t *result)
 {
     const json_t *session = json_object_get(result, "session");
     auto_free char *line = NULL;
 
-    if (!json_is_object(session) ||
-        asprintf(&line, "%s (%s)", json_string_at(session, "name", "?"),
-                 json_string_at(session, "state", "?")) < 0)
+    if (!json_is_object(session) || asprintf(&line, "%s (%s)", json_string_at(session, "name", "?"),
+                                             json_string_at(session, "state", "?")) < 0)
         return;
     put_line(p, "session: ", line);
 }
@@ -206,6 +216,7 @@ char *content_text(const json_t *result)
     put_status(&p, result);
     put_cut(&p, result, "stdout");
     put_cut(&p, result, "stderr");
+    put_survivors(&p, result);
     put_files(&p, result);
     put_session(&p, result);
     if (!p.last)
@@ -243,8 +254,8 @@ static bool show_picture(struct gathering *g, const char *mime, const json_t *ba
     if (!type || !base64 || len > INLINE_PICTURE || g->pictures + len > INLINE_PICTURES)
         return false;
     g->pictures += len;
-    (void)json_array_append_new(g->content, json_pack("{s:s,s:O,s:s}", "type", type, "data", base64,
-                                                      "mimeType", mime));
+    (void)json_array_append_new(
+        g->content, json_pack("{s:s,s:O,s:s}", "type", type, "data", base64, "mimeType", mime));
     return true;
 }
 
@@ -253,10 +264,10 @@ static void show_link(struct gathering *g, const struct mcp_file *file, const ch
 {
     const char *slash = strrchr(file->path, '/');
 
-    (void)json_array_append_new(
-        g->content,
-        json_pack("{s:s,s:s,s:s,s:s,s:I}", "type", "resource_link", "uri", uri, "name",
-                  slash ? slash + 1 : file->path, "mimeType", file->mime, "size", bytes));
+    (void)json_array_append_new(g->content,
+                                json_pack("{s:s,s:s,s:s,s:s,s:I}", "type", "resource_link", "uri",
+                                          uri, "name", slash ? slash + 1 : file->path, "mimeType",
+                                          file->mime, "size", bytes));
 }
 
 /* A small text is shown where it is: the model need not ask for it. */
@@ -267,9 +278,9 @@ static bool embed(struct gathering *g, const struct mcp_file *file, const char *
     if (!file->text || len > INLINE_TEXT || g->texts + len > INLINE_TEXTS)
         return false;
     g->texts += len;
-    (void)json_array_append_new(
-        g->content, json_pack("{s:s,s:{s:s,s:s,s:O}}", "type", "resource", "resource", "uri", uri,
-                              "mimeType", file->mime, "text", file->text));
+    (void)json_array_append_new(g->content,
+                                json_pack("{s:s,s:{s:s,s:s,s:O}}", "type", "resource", "resource",
+                                          "uri", uri, "mimeType", file->mime, "text", file->text));
     return true;
 }
 
@@ -312,7 +323,8 @@ static void gather_output(struct gathering *g, json_t *output, size_t number)
     if (!json_is_string(data) || json_is_true(json_object_get(output, "alternative")))
         return;
     if (strcmp(mime, "text/plain") == 0 || strcmp(mime, "text/markdown") == 0) {
-        (void)json_array_append_new(g->content, json_pack("{s:s,s:O}", "type", "text", "text", data));
+        (void)json_array_append_new(g->content,
+                                    json_pack("{s:s,s:O}", "type", "text", "text", data));
         return;
     }
     if (!is_text && show_picture(g, mime, data)) {
@@ -332,7 +344,8 @@ static void gather_output(struct gathering *g, json_t *output, size_t number)
 
 json_t *content_of_run(json_t *result, struct mcp_files *files, const char *principal)
 {
-    json_t *entries = json_object_get(result, "files"), *outputs = json_object_get(result, "outputs");
+    json_t *entries = json_object_get(result, "files"),
+           *outputs = json_object_get(result, "outputs");
     auto_free char *text = content_text(result);
     struct gathering g = { .content = json_array(), .files = files, .principal = principal };
     bool is_error = strcmp(json_string_at(result, "status", "failed"), "ok") != 0;
@@ -344,4 +357,77 @@ json_t *content_of_run(json_t *result, struct mcp_files *files, const char *prin
         gather_file(&g, json_array_get(entries, i));
     return json_pack("{s:o,s:o,s:b}", "content", g.content, "structuredContent", result, "isError",
                      is_error);
+}
+
+/* ---- sessions ---- */
+
+static void put_list(struct page *p, const json_t *files)
+{
+    char line[64];
+
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *f = json_array_get(files, i);
+
+        put_line(p, "", json_string_at(f, "path", "?"));
+        (void)snprintf(line, sizeof(line), " (%lld bytes)",
+                       (long long)json_integer_value(json_object_get(f, "bytes")));
+        put(p, line, strlen(line));
+    }
+}
+
+static void put_part(struct page *p, const json_t *value)
+{
+    char line[128];
+
+    if (json_is_true(json_object_get(value, "is_whole")))
+        return;
+    (void)snprintf(line, sizeof(line), "(%lld bytes from %lld on, of %lld)",
+                   (long long)json_integer_value(json_object_get(value, "length")),
+                   (long long)json_integer_value(json_object_get(value, "offset")),
+                   (long long)json_integer_value(json_object_get(value, "bytes")));
+    put_line(p, "", line);
+}
+
+/* What an operation found, in words. The caller frees it. */
+static char *op_text(const json_t *value)
+{
+    const json_t *files = json_object_get(value, "files"), *text = json_object_get(value, "text");
+    char *whole = NULL;
+    size_t len = 0;
+    struct page p = { .f = open_memstream(&whole, &len) };
+
+    if (!p.f)
+        return NULL;
+    if (json_is_array(files))
+        put_list(&p, files);
+    put(&p, json_string_value(text), json_string_length(text));
+    if (json_object_get(value, "base64"))
+        put_line(&p, "", "(not text: base64 has it)");
+    if (text || json_object_get(value, "base64"))
+        put_part(&p, value);
+    if (!p.last)
+        put_line(&p, "", json_is_array(files) ? "(no files)" : text ? "(empty)" : "done");
+    if (fclose(p.f) != 0)
+        free(take_ptr(whole));
+    return whole;
+}
+
+json_t *content_of_op(json_t *result)
+{
+    auto_json json_t *whole = result;
+    json_t *value = json_object_get(result, "value");
+    const char *name = json_string_at(json_object_get(result, "session"), "name", NULL);
+    bool is_ok = strcmp(json_string_at(result, "status", "failed"), "ok") == 0;
+    auto_free char *text = is_ok ? op_text(value) : content_text(result);
+    json_t *content = json_pack("[o]", mcp_text(text ? text : "failed"));
+    const char *path = json_string_at(value, "path", "");
+    struct gathering g = { .content = content };
+
+    if (!is_ok)
+        return json_pack("{s:o,s:b}", "content", content, "isError", 1);
+    if (name && !json_object_get(value, "name") && json_is_object(value) && !*path)
+        (void)json_object_set_new(value, "name", json_string(name));
+    (void)show_picture(&g, mime_of_path(path, false), json_object_get(value, "base64"));
+    return json_pack("{s:o,s:o}", "content", content, "structuredContent",
+                     json_is_object(value) ? json_incref(value) : json_object());
 }

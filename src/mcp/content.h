@@ -10,5 +10,8 @@
  */
 json_t *content_of_run(json_t *result, struct mcp_files *files, const char *principal);
 
+/* The same for a request about a session (list_files and its like): its value, or why there is none. */
+json_t *content_of_op(json_t *result);
+
 /* The text alone; the caller frees it. */
 char *content_text(const json_t *result);

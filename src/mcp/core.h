@@ -9,10 +9,10 @@
 #define META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
 
 enum {
-    CALLS_MAX = 1024,           /* of a peer at once */
-    CALL_BYTES_MAX = 64 << 20,  /* of their parameters together */
-    PARKED_MAX = 256,           /* of a server */
-    SUBSCRIBED_MAX = 256,       /* resources that a peer, or a stream, is told about */
+    CALLS_MAX = 1024,          /* of a peer at once */
+    CALL_BYTES_MAX = 64 << 20, /* of their parameters together */
+    PARKED_MAX = 256,          /* of a server */
+    SUBSCRIBED_MAX = 256,      /* resources that a peer, or a stream, is told about */
     ASK_TTL_MS = 600000,
     PAGE_SIZE = 100,
     STATE_KEY = 32,
@@ -131,13 +131,13 @@ struct mcp_call {
 
 /* ---- server.c ---- */
 
-struct offer *offer_find(struct mcp_server *server, enum offer_kind kind, const char *name);
+struct offer *offer_find(struct mcp_server *s, enum offer_kind kind, const char *name);
 /* The template that a URI is an instance of. */
-struct offer *offer_match(struct mcp_server *server, const char *uri);
+struct offer *offer_match(struct mcp_server *s, const char *uri);
 /* What takes time, unless it is done; now, or once the loop has turned. */
-void server_prepare(struct mcp_server *server);
-void server_prepare_soon(struct mcp_server *server);
-json_t *server_capabilities(const struct mcp_server *server);
+void server_prepare(struct mcp_server *s);
+void server_prepare_soon(struct mcp_server *s);
+json_t *server_capabilities(const struct mcp_server *s);
 /* Is it to wait until the server knows what it offers? It will be run then. */
 bool server_holds(struct mcp_call *call);
 
@@ -155,8 +155,8 @@ struct refusal {
 void peer_initialize(struct mcp_call *call);
 
 /* Send and drop a message; NULL (memory ran out) sends nothing. `call` is what it belongs to, or NULL. */
-void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind, json_t *message,
-               int http_status);
+void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind,
+               json_t *message, int http_status);
 struct mcp_call *peer_find_call(const struct mcp_peer *peer, const json_t *id);
 
 /* ---- methods.c ---- */
@@ -191,7 +191,7 @@ void call_unlink(struct mcp_call *call);
 /* A second request that brings answers. True: it was dealt with, and `call` is gone. */
 bool question_resume(struct mcp_call *call);
 /* A legacy client's answer. */
-void question_response(struct mcp_peer *peer, const struct rpc_message *message);
+void question_response(struct mcp_peer *peer, const struct rpc_message *m);
 void question_done(struct mcp_call *call);
 
 /* ---- listen.c ---- */
@@ -207,5 +207,5 @@ json_t *listen_result(const struct mcp_call *call);
  * message. The first is about the version, the second about everything else. */
 int headers_check_version(const struct mcp_headers *headers, const char *version, char *why,
                           size_t size);
-int headers_check(const struct mcp_headers *headers, const struct rpc_message *message,
+int headers_check(const struct mcp_headers *headers, const struct rpc_message *m,
                   struct mcp_server *server, char *why, size_t size);

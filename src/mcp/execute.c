@@ -29,6 +29,7 @@ struct execution {
     struct run_turn *turn;
     enum execute_as as;
     char session[HANDLE_TEXT]; /* empty: none */
+    bool is_reset;
     /* progress */
     char news[TELL_BYTES]; /* the end of what has not been told */
     size_t n_news;
@@ -195,13 +196,16 @@ static void on_approve(void *data, const json_t *question)
 
 /* ---- results ---- */
 
-/* A session that is gone has no handle any more. */
-static void note_session(struct execution *x, const json_t *result)
+/* A session that is gone has no handle any more. One that was reset keeps it, and so does one that a
+ * request was not even admitted to. */
+static void note_session(const struct execution *x, const json_t *result)
 {
     const json_t *error = json_object_get(result, "error");
+    bool is_gone = strcmp(json_string_at(error, "type", ""), "gone") == 0;
+    bool is_failed = strcmp(json_string_at(result, "status", "failed"), "failed") == 0;
+    bool is_closed = json_is_null(json_object_get(result, "session")) && !is_failed && !x->is_reset;
 
-    if (x->session[0] && (strcmp(json_string_at(error, "type", ""), "gone") == 0 ||
-                          json_is_null(json_object_get(result, "session"))))
+    if (x->session[0] && (is_gone || is_closed))
         handles_drop(x->face->handles, x->session);
 }
 
@@ -213,22 +217,6 @@ static void note_log(struct mcp_call *call, const json_t *result)
     mcp_call_log(call, strcmp(status, "failed") == 0 ? MCP_ERROR : MCP_INFO, "glovebox",
                  json_pack("{s:s,s:s,s:O?}", "tool", mcp_call_target(call), "status", status,
                            "wall_ms", wall));
-}
-
-/* The answer of a session's operation, or why there is none. `result` is taken. */
-static json_t *op_result(json_t *result)
-{
-    auto_json json_t *whole = result;
-    json_t *value = json_object_get(result, "value");
-    auto_free char *text = NULL;
-
-    if (strcmp(json_string_at(result, "status", "failed"), "ok") != 0) {
-        text = content_text(result);
-        return json_pack("{s:[o],s:b}", "content", mcp_text(text ? text : "failed"), "isError", 1);
-    }
-    text = json_text(json_is_object(value) ? value : NULL);
-    return json_pack("{s:[o],s:o}", "content", mcp_text(text ? text : "done"), "structuredContent",
-                     json_is_object(value) ? json_incref(value) : json_object());
 }
 
 static void on_done(void *data, json_t *result)
@@ -246,7 +234,7 @@ static void on_done(void *data, json_t *result)
     if (!result)
         mcp_call_fail(call, RPC_INTERNAL_ERROR, "memory ran out", NULL);
     else if (as == EXECUTE_OP)
-        mcp_call_finish(call, op_result(result));
+        mcp_call_finish(call, content_of_op(result));
     else
         mcp_call_finish(call, content_of_run(result, face->files, mcp_call_principal(call)));
 }
@@ -266,6 +254,7 @@ void execute(struct mcp_call *call, struct mcp_face *face, json_t *request, enum
     }
     *x = (struct execution){ .face = face, .call = call, .as = as };
     (void)snprintf(x->session, sizeof(x->session), "%s", json_string_at(request, "session", ""));
+    x->is_reset = strcmp(json_string_at(request, "op", ""), "reset") == 0;
     if (is_told)
         x->on_tell = evtimer_new(face->spec.base, on_tell, x);
     mcp_call_on_cancel(call, on_cancel, x);

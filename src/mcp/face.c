@@ -21,7 +21,8 @@ enum {
 
 static const char instructions[] =
     "Glovebox runs model-written code in a sandbox that the kernel holds shut. The description of "
-    "execute_code says what programs can do and what they cannot. Results hold what was printed, the "
+    "execute_code says what programs can do and what they cannot. Results hold what was printed, "
+    "the "
     "value of the last expression, errors with their lines, and files that were made.";
 
 static unsigned processors(void)
@@ -36,8 +37,7 @@ static unsigned processors(void)
 static void read_kept(struct mcp_call *call, void *data)
 {
     struct mcp_face *face = data;
-    json_t *content =
-        mcp_files_read(face->files, mcp_call_target(call), mcp_call_principal(call));
+    json_t *content = mcp_files_read(face->files, mcp_call_target(call), mcp_call_principal(call));
 
     if (content)
         mcp_call_finish(call, json_pack("{s:[o],s:i}", "contents", content, "ttlMs", 0));
@@ -55,13 +55,13 @@ static json_t *complete(void *data, const struct mcp_call *call, const json_t *p
     const char *id = json_string_at(known, "id", "");
     bool is_id = strcmp(json_string_at(argument, "name", ""), "id") == 0;
     const char *typed = json_string_at(argument, "value", "");
-    auto_json json_t *prefix = is_id ? json_sprintf("%s%s", start, typed)
-                                     : json_sprintf("%s%s/%s", start, id, typed);
+    auto_json json_t *prefix =
+        is_id ? json_sprintf("%s%s", start, typed) : json_sprintf("%s%s/%s", start, id, typed);
     auto_json json_t *uris = NULL;
     json_t *values = json_array();
 
-    if (prefix && strcmp(json_string_at(json_object_get(params, "ref"), "uri", ""),
-                         FILES_TEMPLATE) == 0)
+    if (prefix &&
+        strcmp(json_string_at(json_object_get(params, "ref"), "uri", ""), FILES_TEMPLATE) == 0)
         uris = mcp_files_complete(face->files, json_string_value(prefix), COMPLETIONS_MAX,
                                   mcp_call_principal(call));
     for (size_t i = 0; i < json_array_size(uris); i++) {
@@ -96,6 +96,7 @@ static int fill(struct mcp_face *face, struct gb_err *err)
                                           .has_tools = true,
                                           .has_resources = true,
                                           .has_logging = true,
+                                          .log_level = MCP_WARNING,
                                           .has_subscriptions = true,
                                           .complete = complete,
                                           .prepare = on_prepare,
@@ -143,8 +144,7 @@ int mcp_face_new(const struct mcp_face_spec *spec, struct mcp_face **ret, struct
         face->spec.file_ttl_ms = FILE_TTL_MS;
     if (spec->files_bytes == 0)
         face->spec.files_bytes = FILES_BYTES;
-    if (fill(face, err) < 0 ||
-        (spec->engine && mcp_face_attach(face, spec->engine, err) < 0)) {
+    if (fill(face, err) < 0 || (spec->engine && mcp_face_attach(face, spec->engine, err) < 0)) {
         (void)mcp_face_free(face);
         return -1;
     }

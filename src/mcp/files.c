@@ -193,18 +193,27 @@ json_t *mcp_files_complete(const struct mcp_files *f, const char *prefix, size_t
 const char *mime_of_path(const char *path, bool is_text)
 {
     static const char *const types[][2] = {
-        { "csv", "text/csv" },          { "gif", "image/gif" },
-        { "gz", "application/gzip" },   { "html", "text/html" },
-        { "jpeg", "image/jpeg" },       { "jpg", "image/jpeg" },
-        { "json", "application/json" }, { "md", "text/markdown" },
-        { "mp3", "audio/mpeg" },        { "parquet", "application/vnd.apache.parquet" },
-        { "pdf", "application/pdf" },   { "png", "image/png" },
-        { "py", "text/x-python" },      { "svg", "image/svg+xml" },
+        { "csv", "text/csv" },
+        { "gif", "image/gif" },
+        { "gz", "application/gzip" },
+        { "html", "text/html" },
+        { "jpeg", "image/jpeg" },
+        { "jpg", "image/jpeg" },
+        { "json", "application/json" },
+        { "md", "text/markdown" },
+        { "mp3", "audio/mpeg" },
+        { "parquet", "application/vnd.apache.parquet" },
+        { "pdf", "application/pdf" },
+        { "png", "image/png" },
+        { "py", "text/x-python" },
+        { "svg", "image/svg+xml" },
         { "tsv", "text/tab-separated-values" },
-        { "txt", "text/plain" },        { "wav", "audio/wav" },
+        { "txt", "text/plain" },
+        { "wav", "audio/wav" },
         { "webp", "image/webp" },
         { "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" },
-        { "xml", "application/xml" },   { "zip", "application/zip" },
+        { "xml", "application/xml" },
+        { "zip", "application/zip" },
     };
     const char *dot = strrchr(path, '.');
 

@@ -25,14 +25,14 @@ struct mcp_file {
 
 /* Keep one. Returns its URI, which the caller frees; NULL when it is larger than all that may be kept, or
  * memory ran out. Takes references to the content. */
-char *mcp_files_add(struct mcp_files *files, const struct mcp_file *file);
+char *mcp_files_add(struct mcp_files *f, const struct mcp_file *file);
 
 /* What resources/read shows of it ("uri", "mimeType", and "text" or "blob"), new; NULL: there is none of
  * that name, for this principal. */
-json_t *mcp_files_read(struct mcp_files *files, const char *uri, const char *principal);
+json_t *mcp_files_read(struct mcp_files *f, const char *uri, const char *principal);
 
 /* The URIs of this principal that begin so; a new array. */
-json_t *mcp_files_complete(const struct mcp_files *files, const char *prefix, size_t max,
+json_t *mcp_files_complete(const struct mcp_files *f, const char *prefix, size_t max,
                            const char *principal);
 
 /* By the end of its name. Never NULL. */

@@ -1,5 +1,6 @@
 #include "mcp/handles.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -64,13 +65,16 @@ const char *handles_mint(struct handles *h, const char *kind, const char *princi
 const char *handles_kind(struct handles *h, const char *handle, const char *principal)
 {
     json_t *entry = json_object_get(h->all, handle);
+    char name[HANDLE_TEXT];
     const char *owner = json_string_value(json_object_get(entry, "principal"));
 
     if (!entry || !owner != !principal || (owner && strcmp(owner, principal) != 0))
         return NULL;
+    /* To the end. By a copy: the text may be the key that goes. */
+    (void)snprintf(name, sizeof(name), "%s", handle);
     json_incref(entry);
-    (void)json_object_del(h->all, handle); /* to the end */
-    (void)json_object_set_new(h->all, handle, entry);
+    (void)json_object_del(h->all, name);
+    (void)json_object_set_new(h->all, name, entry);
     return json_string_at(entry, "kind", "");
 }
 

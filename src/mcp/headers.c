@@ -31,12 +31,11 @@ static char *decode(const char *value)
     char *text;
 
     if (len < sizeof(start) + sizeof(end) - 2 ||
-        strncasecmp(value, start, sizeof(start) - 1) != 0 ||
-        strcmp(value + len - 2, end) != 0)
+        strncasecmp(value, start, sizeof(start) - 1) != 0 || strcmp(value + len - 2, end) != 0)
         return strdup(value);
     n = len - (sizeof(start) - 1) - (sizeof(end) - 1);
     text = strndup(value + sizeof(start) - 1, n);
-    if (!text || !base64_decode(text, &n)) {
+    if (!text || !base64_is_valid(text, n) || !base64_decode(text, &n)) {
         free(text);
         return NULL;
     }
@@ -109,8 +108,7 @@ static int check_params(const struct mcp_headers *headers, const json_t *tool,
     json_object_foreach (properties, key, property) {
         const char *header = json_string_at(property, "x-mcp-header", NULL);
 
-        if (header &&
-            check_param(headers, header, json_object_get(arguments, key), why, size) < 0)
+        if (header && check_param(headers, header, json_object_get(arguments, key), why, size) < 0)
             return -1;
     }
     return 0;

@@ -36,6 +36,17 @@ struct mcp_call;
 
 /* ---- the server ---- */
 
+enum mcp_level {
+    MCP_DEBUG,
+    MCP_INFO,
+    MCP_NOTICE,
+    MCP_WARNING,
+    MCP_ERROR,
+    MCP_CRITICAL,
+    MCP_ALERT,
+    MCP_EMERGENCY
+};
+
 struct mcp_server_spec {
     struct event_base *base;  /* borrowed: for timers */
     const char *name;         /* of serverInfo; all strings are copied */
@@ -48,6 +59,7 @@ struct mcp_server_spec {
     bool has_tools;           /* there will be some, also if none has been added yet; */
     bool has_resources;       /* likewise */
     bool has_logging;         /* handlers call mcp_call_log() */
+    enum mcp_level log_level; /* from here on, for legacy clients that have not said */
     bool has_subscriptions;   /* lists or resources may change */
     /* Completion: {"values": [...], "total"?, "hasMore"?} for `params` of completion/complete, or NULL for
      * none. NULL: the capability is not offered. */
@@ -66,7 +78,7 @@ typedef void (*mcp_handler)(struct mcp_call *call, void *data);
 struct mcp_server *mcp_server_new(const struct mcp_server_spec *spec);
 
 /* Cancels every call, and ends. All peers must have been freed. Accepts NULL. */
-struct mcp_server *mcp_server_free(struct mcp_server *server);
+struct mcp_server *mcp_server_free(struct mcp_server *s);
 
 /*
  * Offer something. `descriptor` is the object that the list shows ("name" and "inputSchema" of a tool,
@@ -76,8 +88,8 @@ struct mcp_server *mcp_server_free(struct mcp_server *server);
  */
 int mcp_server_add_tool(struct mcp_server *server, json_t *descriptor, mcp_handler run, void *data,
                         struct gb_err *err) gb_nodiscard;
-int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run, void *data,
-                          struct gb_err *err) gb_nodiscard;
+int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run,
+                          void *data, struct gb_err *err) gb_nodiscard;
 int mcp_server_add_resource(struct mcp_server *server, json_t *descriptor, mcp_handler run,
                             void *data, struct gb_err *err) gb_nodiscard;
 int mcp_server_add_template(struct mcp_server *server, json_t *descriptor, mcp_handler run,
@@ -101,12 +113,12 @@ void mcp_server_resource_updated(struct mcp_server *server, const char *uri);
 
 /* What is under way, for limits and metrics. */
 struct mcp_counts {
-    size_t calls;    /* that somebody waits for */
-    size_t parked;   /* that wait for a modern client's second request */
+    size_t calls;  /* that somebody waits for */
+    size_t parked; /* that wait for a modern client's second request */
     size_t peers;
     size_t listening; /* subscriptions/listen */
 };
-struct mcp_counts mcp_server_counts(const struct mcp_server *server);
+struct mcp_counts mcp_server_counts(const struct mcp_server *s);
 
 /* ---- peers: for transports ---- */
 
@@ -217,17 +229,6 @@ bool mcp_call_wants_progress(const struct mcp_call *call);
 /* Tell how far it is. Left out when the client did not ask for it, or when `progress` is not more than
  * it was. `total` is left out where it is negative, `message` where it is NULL. */
 void mcp_call_progress(struct mcp_call *call, double progress, double total, const char *message);
-
-enum mcp_level {
-    MCP_DEBUG,
-    MCP_INFO,
-    MCP_NOTICE,
-    MCP_WARNING,
-    MCP_ERROR,
-    MCP_CRITICAL,
-    MCP_ALERT,
-    MCP_EMERGENCY
-};
 
 /* A log message, sent if the client wants those of this level. `data` is taken. */
 void mcp_call_log(struct mcp_call *call, enum mcp_level level, const char *logger, json_t *data);

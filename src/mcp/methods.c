@@ -71,7 +71,8 @@ static bool read_cursor(const json_t *cursor, size_t count, size_t *ret)
     *ret = 0;
     if (!cursor || (text && json_string_length(cursor) == 0))
         return true;
-    if (!text || text[0] != 'p' || text[1] < '0' || text[1] > '9' || json_string_length(cursor) > 12)
+    if (!text || text[0] != 'p' || text[1] < '0' || text[1] > '9' ||
+        json_string_length(cursor) > 12)
         return false;
     at = strtoul(text + 1, &end, 10);
     *ret = at;
@@ -209,7 +210,8 @@ static void read_resource(struct mcp_call *call)
 void mcp_call_no_resource(struct mcp_call *call)
 {
     mcp_call_fail(call, call->is_modern ? RPC_INVALID_PARAMS : RESOURCE_NOT_FOUND,
-                  "resource not found", json_pack("{s:O}", "uri", json_object_get(call->params, "uri")));
+                  "resource not found",
+                  json_pack("{s:O}", "uri", json_object_get(call->params, "uri")));
 }
 
 static void subscribe(struct mcp_call *call)

@@ -58,7 +58,7 @@ struct mcp_peer *mcp_peer_new(struct mcp_server *server, const struct mcp_peer_s
         .principal = spec->principal ? strdup(spec->principal) : NULL,
         .calls_max = spec->calls_max ? spec->calls_max : CALLS_MAX,
         .subscribed = json_object(),
-        .log_level = MCP_WARNING,
+        .log_level = server->spec.log_level,
         .next = server->peers,
     };
     if (spec->legacy_version) {
@@ -153,8 +153,8 @@ void mcp_peer_farewell(struct mcp_peer *peer)
 
 /* ---- sending ---- */
 
-void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind, json_t *message,
-               int http_status)
+void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind,
+               json_t *message, int http_status)
 {
     struct mcp_outgoing out = { .kind = kind, .http_status = http_status };
     auto_free char *text = NULL;
@@ -279,9 +279,8 @@ static const struct method *admit_modern(struct mcp_peer *peer, const struct rpc
         (void)snprintf(why->message, sizeof(why->message), "method not found: %.100s", m->method);
         return NULL;
     }
-    return headers_check(headers, m, peer->server, why->message, sizeof(why->message)) < 0
-               ? NULL
-               : method;
+    return headers_check(headers, m, peer->server, why->message, sizeof(why->message)) < 0 ? NULL
+                                                                                           : method;
 }
 
 static const struct method *admit_legacy(struct mcp_peer *peer, const struct rpc_message *m,

@@ -91,12 +91,12 @@ enum rpc_line_state {
 
 /* Room for up to `len` more bytes, to be read into; NULL when memory ran out. Tell with rpc_lines_add()
  * how many came. */
-char *rpc_lines_room(struct rpc_lines *lines, size_t len);
-void rpc_lines_add(struct rpc_lines *lines, size_t len);
+char *rpc_lines_room(struct rpc_lines *l, size_t len);
+void rpc_lines_add(struct rpc_lines *l, size_t len);
 
 /* The next line without its end ("\n" or "\r\n"), valid until the next rpc_lines_room(). Lines of white
  * space are passed over. */
-enum rpc_line_state rpc_lines_next(struct rpc_lines *lines, const char **ret, size_t *ret_len);
+enum rpc_line_state rpc_lines_next(struct rpc_lines *l, const char **ret, size_t *ret_len);
 
 /* What came after the last line break. */
 size_t rpc_lines_rest(const struct rpc_lines *lines);

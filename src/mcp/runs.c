@@ -27,6 +27,8 @@ struct runs {
     size_t n_asking;
     struct list waiting, running;
     bool is_starting;
+    void (*seen)(void *data, const json_t *result);
+    void *seen_data;
 };
 
 static void append(struct list *list, struct run_turn *t)
@@ -70,6 +72,7 @@ static void on_done(void *data, struct gb_job *job, const char *text)
     struct runs *runs = t->runs;
     struct runs_events events = t->events;
     void *whose = t->data;
+    json_t *result;
 
     (void)job;
     if (runs) {
@@ -80,7 +83,10 @@ static void on_done(void *data, struct gb_job *job, const char *text)
     if (!runs)
         return;
     start_more(runs);
-    events.done(whose, json_loads(text, JSON_ALLOW_NUL, NULL));
+    result = json_loads(text, JSON_ALLOW_NUL, NULL);
+    if (runs->seen)
+        runs->seen(runs->seen_data, result);
+    events.done(whose, result);
 }
 
 static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
@@ -165,6 +171,8 @@ void run_drop(struct run_turn *t)
 {
     struct runs *runs = t->runs;
 
+    if (!runs) /* it was dropped */
+        return;
     if (t->request) {
         take_out(&runs->waiting, t);
         turn_free(t);
@@ -185,6 +193,12 @@ void run_approve(struct run_turn *t, int yes, const char *reason)
         t->runs->n_asking--;
     }
     (void)gb_approve(t->job, yes, reason);
+}
+
+void runs_observe(struct runs *runs, void (*seen)(void *data, const json_t *result), void *data)
+{
+    runs->seen = seen;
+    runs->seen_data = data;
 }
 
 size_t runs_running(const struct runs *runs)

@@ -14,7 +14,8 @@ struct run_turn;
 
 /* What a run tells about itself. Members may be NULL, but for `done`. */
 struct runs_events {
-    void (*done)(void *data, json_t *result); /* once, last; the result is the callee's. NULL: no memory */
+    void (*done)(void *data,
+                 json_t *result); /* once, last; the result is the callee's. NULL: no memory */
     void (*output)(void *data, enum gb_stream stream, const char *bytes, size_t len);
     /* Shall it run? Answer with run_approve(). While it waits, another may have its turn. */
     void (*approve)(void *data, const json_t *question);
@@ -32,10 +33,13 @@ struct run_turn *runs_add(struct runs *runs, json_t *request, const struct runs_
                           void *data);
 
 /* End it; nobody is told any more. */
-void run_drop(struct run_turn *turn);
+void run_drop(struct run_turn *t);
 
 /* As gb_approve(). */
-void run_approve(struct run_turn *turn, int yes, const char *reason);
+void run_approve(struct run_turn *t, int yes, const char *reason);
+
+/* Tell of every result before its `done` is called; NULL: of none. */
+void runs_observe(struct runs *runs, void (*seen)(void *data, const json_t *result), void *data);
 
 /* How many run, and how many wait for their turn. */
 size_t runs_running(const struct runs *runs);

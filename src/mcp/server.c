@@ -80,7 +80,8 @@ struct mcp_server *mcp_server_new(const struct mcp_server_spec *spec)
     s->on_idle = evtimer_new(spec->base, on_idle, s);
     s->offers[OFFER_TOOL].is_offered = spec->has_tools;
     s->offers[OFFER_RESOURCE].is_offered = spec->has_resources;
-    if (!s->info || !s->on_changed || !s->on_idle || getrandom(s->key, sizeof(s->key), 0) != sizeof(s->key))
+    if (!s->info || !s->on_changed || !s->on_idle ||
+        getrandom(s->key, sizeof(s->key), 0) != sizeof(s->key))
         return mcp_server_free(s);
     return s;
 }
@@ -161,10 +162,9 @@ int mcp_server_hold(struct mcp_server *s, unsigned timeout_ms)
 
 struct mcp_counts mcp_server_counts(const struct mcp_server *s)
 {
-    return (struct mcp_counts){ .calls = s->n_calls,
-                                .parked = s->n_parked,
-                                .peers = s->n_peers,
-                                .listening = s->n_listening };
+    return (struct mcp_counts){
+        .calls = s->n_calls, .parked = s->n_parked, .peers = s->n_peers, .listening = s->n_listening
+    };
 }
 
 /* ---- offers ---- */
@@ -271,8 +271,8 @@ int mcp_server_add_tool(struct mcp_server *server, json_t *descriptor, mcp_handl
     return ADD(OFFER_TOOL);
 }
 
-int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run, void *data,
-                          struct gb_err *err)
+int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run,
+                          void *data, struct gb_err *err)
 {
     return ADD(OFFER_PROMPT);
 }
@@ -365,8 +365,8 @@ json_t *server_capabilities(const struct mcp_server *s)
     if (s->offers[OFFER_PROMPT].is_offered)
         (void)json_object_set_new(caps, "prompts", json_pack("{s:b}", "listChanged", tells));
     if (s->offers[OFFER_RESOURCE].is_offered || s->offers[OFFER_TEMPLATE].is_offered)
-        (void)json_object_set_new(
-            caps, "resources", json_pack("{s:b,s:b}", "subscribe", tells, "listChanged", tells));
+        (void)json_object_set_new(caps, "resources",
+                                  json_pack("{s:b,s:b}", "subscribe", tells, "listChanged", tells));
     if (s->spec.has_logging)
         (void)json_object_set_new(caps, "logging", json_object());
     if (s->spec.complete)

@@ -21,4 +21,4 @@ struct mcp_stdio *mcp_stdio_new(const struct mcp_stdio_spec *spec, struct gb_err
 bool mcp_stdio_is_busy(const struct mcp_stdio *stdio);
 
 /* Stop; cancels what is under way. Waits a moment for what is written to be taken. Accepts NULL. */
-struct mcp_stdio *mcp_stdio_free(struct mcp_stdio *stdio);
+struct mcp_stdio *mcp_stdio_free(struct mcp_stdio *s);

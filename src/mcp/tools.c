@@ -6,22 +6,25 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "engine/loop.h"
 #include "glovebox.h"
 #include "mcp/tools.h"
-#include "mcp/result_schema.h"
+#include "result_made.h"
 
 enum tool_flag {
     TOOL_READS = 1u << 0,    /* changes nothing */
     TOOL_SHELL = 1u << 1,    /* only where there is a shell */
     TOOL_SESSIONS = 1u << 2, /* only where there are sessions */
     TOOL_RUNS = 1u << 3,     /* answers with a result object */
-    TOOL_REPEATS = 1u << 4   /* a second call changes nothing more */
+    TOOL_REPEATS = 1u << 4,  /* a second call changes nothing more */
+    TOOL_KEEPS = 1u << 5     /* may run in a session */
 };
 
 struct tool_row {
     const char *name, *title, *description;
     const char *properties; /* of its arguments, as JSON */
     const char *required;
+    const char *output; /* properties of its result, unless it runs something */
     unsigned flags;
     mcp_handler run;
 };
@@ -30,12 +33,13 @@ struct tool_row {
     "\"session\": {\"type\": \"string\", \"maxLength\": 64, \"description\": \"Handle of a "    \
     "session, as an earlier result has it; \\\"new\\\" begins one. Without it nothing is kept " \
     "between calls\"}"
-#define HANDLE_PROPERTY                                                                       \
+#define HANDLE_PROPERTY                                                                        \
     "\"session\": {\"type\": \"string\", \"maxLength\": 64, \"description\": \"Handle of the " \
     "session\"}"
-#define PATH_PROPERTY                                                                          \
+#define PATH_PROPERTY                                                                           \
     "\"path\": {\"type\": \"string\", \"maxLength\": 4096, \"description\": \"Relative to the " \
     "session's workspace\"}"
+#define NAME_OUTPUT "\"name\": {\"type\": \"string\", \"description\": \"Its handle\"}"
 #define TIMEOUT_PROPERTY                                                                       \
     "\"timeout\": {\"type\": \"number\", \"exclusiveMinimum\": 0, \"description\": \"Seconds " \
     "after which it is stopped; less than the configured limit\"}"
@@ -47,8 +51,8 @@ static void add_timeout(json_t *request, const struct mcp_face *face, const json
 {
     const json_t *timeout = json_object_get(args, "timeout");
 
-    if (timeout && (face->is_timeout_loose ||
-                    json_number_value(timeout) * 1000 < (double)face->timeout_ms))
+    if (timeout &&
+        (face->is_timeout_loose || json_number_value(timeout) * 1000 < (double)face->timeout_ms))
         (void)json_object_set_new(request, "timeout", json_incref(json_shared(timeout)));
 }
 
@@ -67,10 +71,11 @@ static bool add_session(struct mcp_call *call, struct mcp_face *face, json_t *re
         its_kind = handles_kind(face->handles, handle, principal);
         if (!its_kind || (kind && strcmp(kind, its_kind) != 0)) {
             json_decref(request);
-            mcp_call_refuse(call, its_kind ? "that session is of the other kind: one is for Python, "
-                                             "the other for the shell"
-                                           : "unknown session: it was closed, has expired, or never "
-                                             "was; \"new\" begins one");
+            mcp_call_refuse(call, its_kind
+                                      ? "that session is of the other kind: one is for Python, "
+                                        "the other for the shell"
+                                      : "unknown session: it was closed, has expired, or never "
+                                        "was; \"new\" begins one");
             return false;
         }
     }
@@ -135,17 +140,29 @@ static void session_close(struct mcp_call *call, void *data)
 
 static void list_files(struct mcp_call *call, void *data)
 {
-    session_op(call, data, "list_files", (const char *const[]){ "path", NULL });
+    session_op(call, data, "list_files", NULL);
 }
 
 static void read_file(struct mcp_call *call, void *data)
 {
-    session_op(call, data, "read_file", (const char *const[]){ "path", "offset", "bytes", NULL });
+    session_op(call, data, "read_file", (const char *const[]){ "path", "offset", "length", NULL });
 }
 
 static void write_file(struct mcp_call *call, void *data)
 {
-    session_op(call, data, "write_file", (const char *const[]){ "path", "text", "base64", NULL });
+    const json_t *args = mcp_call_arguments(call);
+    const json_t *text = json_object_get(args, "text"), *base64 = json_object_get(args, "base64");
+    json_t *request, *content;
+
+    if (!text == !base64) {
+        mcp_call_refuse(call, "write_file takes one of text and base64");
+        return;
+    }
+    content = text ? json_incref(json_shared(text)) : json_pack("{s:O}", "base64", base64);
+    request = json_pack("{s:s,s:s,s:{s:o}}", "kind", "session", "op", "write_file", "files",
+                        json_string_at(args, "path", ""), content);
+    if (add_session(call, data, request, "python"))
+        execute(call, data, request, EXECUTE_OP);
 }
 
 /* ---- the table ---- */
@@ -155,39 +172,48 @@ static const struct tool_row tools[] = {
       "\"code\": {\"type\": \"string\", \"description\": \"A whole Python program\"}, "
       "\"inputs\": {\"type\": \"object\", \"description\": \"Variables that the program finds, by "
       "name\"}, " TIMEOUT_PROPERTY,
-      "code", TOOL_RUNS, execute_code },
+      "code", NULL, TOOL_RUNS | TOOL_KEEPS, execute_code },
     { "run_shell", "Run a shell command",
-      "Runs one shell command in a sandbox and returns what it prints and its exit code. Without a "
-      "session each command begins in an empty directory; in a session the directory, variables "
-      "and background jobs stay.",
-      "\"command\": {\"type\": \"string\", \"description\": \"For bash\"}, " TIMEOUT_PROPERTY,
-      "command", TOOL_RUNS | TOOL_SHELL, run_shell },
+      "Runs one shell command in a sandbox, in an empty directory that is gone afterwards, and "
+      "returns "
+      "what it prints and its exit code. What it leaves in the background is ended.",
+      "\"command\": {\"type\": \"string\", \"description\": \"For bash, or "
+      "sh\"}, " TIMEOUT_PROPERTY,
+      "command", NULL, TOOL_RUNS | TOOL_SHELL, run_shell },
     { "session_reset", "Reset a session",
       "Forgets everything in a session, its files too. The handle stays good.", HANDLE_PROPERTY,
-      "session", TOOL_SESSIONS | TOOL_REPEATS, session_reset },
+      "session", NAME_OUTPUT, TOOL_SESSIONS | TOOL_REPEATS, session_reset },
     { "session_close", "Close a session", "Ends a session and everything in it.", HANDLE_PROPERTY,
-      "session", TOOL_SESSIONS | TOOL_REPEATS, session_close },
+      "session", NAME_OUTPUT, TOOL_SESSIONS | TOOL_REPEATS, session_close },
     { "list_files", "List a session's files",
-      "Lists the files in the workspace of a session, with their sizes.",
-      HANDLE_PROPERTY ", \"path\": {\"type\": \"string\", \"maxLength\": 4096, \"description\": "
-                      "\"A directory of it; without it, all\"}",
-      "session", TOOL_SESSIONS | TOOL_READS, list_files },
+      "Lists the files in the workspace of a session, with their sizes.", HANDLE_PROPERTY,
+      "session",
+      "\"files\": {\"type\": \"array\", \"items\": {\"type\": \"object\", \"properties\": "
+      "{\"path\": {\"type\": \"string\"}, \"bytes\": {\"type\": \"integer\"}}}}, \"is_whole\": "
+      "{\"type\": \"boolean\"}",
+      TOOL_SESSIONS | TOOL_READS, list_files },
     { "read_file", "Read a session's file",
-      "Reads a file in the workspace of a session: as text where it is UTF-8, else as base64. Large "
-      "files are read in pieces.",
+      "Reads a file in the workspace of a session: as text where it is UTF-8, else as base64. Of a "
+      "large "
+      "one a megabyte at a time, unless length says otherwise.",
       HANDLE_PROPERTY ", " PATH_PROPERTY
                       ", \"offset\": {\"type\": \"integer\", \"minimum\": 0, \"description\": "
-                      "\"First byte\"}, \"bytes\": {\"type\": \"integer\", \"minimum\": 1, "
-                      "\"maximum\": 1048576, \"description\": \"How many at most\"}",
-      "session path", TOOL_SESSIONS | TOOL_READS, read_file },
+                      "\"First byte\"}, \"length\": {\"type\": \"integer\", \"minimum\": 1, "
+                      "\"maximum\": 8388608, \"description\": \"How many bytes at most\"}",
+      "session path",
+      "\"path\": {\"type\": \"string\"}, \"text\": {\"type\": \"string\"}, \"base64\": {\"type\": "
+      "\"string\"}, \"bytes\": {\"type\": \"integer\", \"description\": \"Of the whole file\"}, "
+      "\"offset\": {\"type\": \"integer\"}, \"length\": {\"type\": \"integer\"}, \"is_whole\": "
+      "{\"type\": \"boolean\"}",
+      TOOL_SESSIONS | TOOL_READS, read_file },
     { "write_file", "Write a session's file",
       "Writes a file into the workspace of a session, in place of what is there; directories are "
-      "made.",
+      "made. Takes one of text and base64; \"new\" as session begins one.",
       HANDLE_PROPERTY ", " PATH_PROPERTY
                       ", \"text\": {\"type\": \"string\", \"description\": \"What goes into it\"}, "
                       "\"base64\": {\"type\": \"string\", \"description\": \"The same, for what is "
                       "not text\"}",
-      "session path", TOOL_SESSIONS | TOOL_REPEATS, write_file },
+      "session path", NAME_OUTPUT, TOOL_SESSIONS | TOOL_REPEATS, write_file },
 };
 
 /* ---- descriptors ---- */
@@ -216,7 +242,7 @@ static json_t *names_of(const char *words)
 
 static json_t *input_schema(const struct mcp_face *face, const struct tool_row *t)
 {
-    bool has_session = face->has_sessions && t->flags & TOOL_RUNS;
+    bool has_session = face->has_sessions && t->flags & TOOL_KEEPS;
     auto_free char *text = NULL;
     json_t *properties;
 
@@ -228,32 +254,57 @@ static json_t *input_schema(const struct mcp_face *face, const struct tool_row *
                      names_of(t->required), "additionalProperties", 0);
 }
 
+/* What a model has to know of sessions, with their times. The caller frees it. */
+static char *sessions_note(const struct mcp_face *face)
+{
+    struct engine_session_times times = engine_session_times(face->spec.engine);
+    char *text = NULL;
+
+    if (asprintf(
+            &text,
+            " Each call stands alone unless it names a session: pass \"new\" as session to begin "
+            "one, and the handle that the result has there to go on in it, with its variables, "
+            "imports and files. A session ends after %llu minutes without a call, and after %llu "
+            "hours in any case.",
+            (unsigned long long)(times.idle_ms + 59999) / 60000,
+            (unsigned long long)(times.life_ms + 3599999) / 3600000) < 0)
+        return NULL;
+    return text;
+}
+
 static char *description_of(const struct mcp_face *face, const struct tool_row *t)
 {
     auto_free char *instructions = NULL;
+    auto_free char *note = face->has_sessions ? sessions_note(face) : NULL;
     char *text = NULL;
 
     if (t->description)
         return strdup(t->description);
     instructions = gb_instructions(face->spec.engine, NULL);
-    if (!instructions ||
-        asprintf(&text, "Runs a Python program in a sandbox.%s\n\n%s",
-                 face->has_sessions ? SESSIONS_NOTE : "", instructions) < 0)
+    if (!instructions || asprintf(&text, "Runs a Python program in a sandbox.%s\n\n%s",
+                                  note ? note : "", instructions) < 0)
         return NULL;
     return text;
+}
+
+static json_t *output_schema(const struct tool_row *t)
+{
+    auto_free char *text = NULL;
+
+    if (t->flags & TOOL_RUNS)
+        return json_loads(result_schema, JSON_REJECT_DUPLICATES, NULL);
+    if (asprintf(&text, "{\"type\": \"object\", \"properties\": {%s}}", t->output) < 0)
+        return NULL;
+    return json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 }
 
 static json_t *descriptor_of(const struct mcp_face *face, const struct tool_row *t)
 {
     auto_free char *description = description_of(face, t);
-    json_t *tool = json_pack("{s:s,s:s,s:s?,s:o,s:o}", "name", t->name, "title", t->title,
-                             "description", description, "inputSchema", input_schema(face, t),
-                             "annotations", annotations_of(t));
 
-    if (tool && t->flags & TOOL_RUNS)
-        (void)json_object_set_new(tool, "outputSchema",
-                                  json_loads(RESULT_SCHEMA, JSON_REJECT_DUPLICATES, NULL));
-    return tool;
+    return json_pack("{s:s,s:s,s:s?,s:o,s:o,s:o}", "name", t->name, "title", t->title,
+                     "description", description, "inputSchema", input_schema(face, t),
+                     "outputSchema", output_schema(t), "annotations", annotations_of(t));
 }
 
 static bool is_offered(const struct mcp_face *face, const struct tool_row *t)

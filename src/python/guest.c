@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "python/afterfork.h"
 #include "python/answer.h"
@@ -34,6 +35,7 @@
 #include "python/tools.h"
 #include "runtime_py.h"
 #include "sandbox/box.h"
+#include "shell/become.h"
 
 /* The compiled runtime's namespace; made once in the zygote, inherited by every guest. */
 static PyObject *runtime;
@@ -412,6 +414,35 @@ json_t *guest_run_cell(const struct guest_order *order, int tell)
     return g.answer;
 }
 
+/* ---- a shell ---- */
+
+/* It never came to be one, and that is our own word: the token is still ours. */
+static _Noreturn void fail_shell(struct guest *g, const struct gb_err *err)
+{
+    json_object_set_new(g->answer, "failed",
+                        json_pack("{s:i,s:o,s:o}", "code", (int)err->code, "message",
+                                  json_lossy(err->msg), "hint", json_lossy(err->hint)));
+    guest_send(g->tell_fd, FRAME_DONE, g->answer, &g->token);
+    _exit(125);
+}
+
+/* The request of this kind is no program for the interpreter, which is left behind. */
+static _Noreturn void become_shell(struct guest *g)
+{
+    struct shell_ready ready;
+    struct gb_err err = { 0 };
+
+    if (shell_prepare(g->request, &ready, &err) < 0)
+        fail_shell(g, &err);
+    take_leave(g);
+    shell_go(&ready);
+}
+
+static bool is_shell(const struct guest *g)
+{
+    return strcmp(json_string_at(g->request, "kind", ""), "shell") == 0;
+}
+
 /* Run something like a request, so that the pages that every run writes to are copied now, while
  * nobody waits. */
 static void warm_up(void)
@@ -495,6 +526,8 @@ void guest_main(const struct box_fds *fds)
     g.answer = json_object();
     if (g.request) {
         lower_rlimits(&g);
+        if (is_shell(&g))
+            become_shell(&g);
         run_request(&g);
         finish();
         tools_end();

@@ -6,45 +6,10 @@
 #include "base/own.h"
 #include "python/names.h"
 #include "python/tools.h"
+#include "python/wire.h"
 
-enum {
-    NAMES_SHOWN = 50
-};
-
-static PyObject *module;      /* tools.py */
-static PyObject *known_names; /* dict: those that there are */
-static PyObject *places;      /* dict: the parameter of a tool that may be given by its place */
-static PyObject *made;        /* dict: the functions that were made, by name and description */
-
-bool toolnames_has(PyObject *name)
-{
-    return PyDict_GetItem(known_names, name) != NULL;
-}
-
-void toolnames_raise(PyObject *name)
-{
-    PyObject *list = PyDict_Keys(known_names), *some, *comma, *known = NULL, *message = NULL;
-    Py_ssize_t n = list ? PyList_Size(list) : 0;
-
-    some = list ? PyList_GetSlice(list, 0, NAMES_SHOWN) : NULL;
-    comma = PyUnicode_FromString(", ");
-    if (some && comma)
-        known = PyUnicode_Join(comma, some);
-    if (known)
-        message = PyUnicode_FromFormat("there is no tool %R; there are: %U%s", name, known,
-                                       n > NAMES_SHOWN ? ", ..." : "");
-    PyObject *class = PyDict_GetItemString(module, "UnknownToolError");
-    PyObject *exc = message ? PyObject_CallFunction(class, "sO", "UnknownTool", message) : NULL;
-
-    if (exc)
-        PyErr_SetObject(class, exc);
-    Py_XDECREF(exc);
-    Py_XDECREF(message);
-    Py_XDECREF(known);
-    Py_XDECREF(comma);
-    Py_XDECREF(some);
-    Py_XDECREF(list);
-}
+/* dict: the parameter of a tool that may be given by its place */
+static PyObject *places;
 
 /* ---- functions ---- */
 
@@ -101,12 +66,12 @@ static PyObject *make_function(PyObject *name, const char *text, const char *doc
 static PyObject *function_of(PyObject *name, const char *text, const char *doc)
 {
     PyObject *key = PyUnicode_FromFormat("%s %s", text, doc ? doc : "");
-    PyObject *fn = key ? PyDict_GetItem(made, key) : NULL;
+    PyObject *fn = key ? PyDict_GetItem(wire.made, key) : NULL;
 
     Py_XINCREF(fn);
     if (key && !fn) {
         fn = make_function(name, text, doc);
-        if (fn && PyDict_SetItem(made, key, fn) < 0)
+        if (fn && PyDict_SetItem(wire.made, key, fn) < 0)
             Py_CLEAR(fn);
     }
     Py_XDECREF(key);
@@ -177,7 +142,7 @@ static int add_tool(PyObject *names, PyObject *spaces, const json_t *tool)
     const char *placed = json_string_value(json_object_get(tool, "positional"));
     PyObject *name = text ? PyUnicode_FromString(text) : NULL;
     PyObject *place = placed ? PyUnicode_FromString(placed) : NULL;
-    int r = name ? PyDict_SetItem(known_names, name, Py_None) : -1;
+    int r = name ? PyDict_SetItem(wire.names, name, Py_None) : -1;
 
     if (r == 0 && place)
         r = PyDict_SetItem(places, name, place);
@@ -197,8 +162,7 @@ static int add_spaces(PyObject *names, PyObject *spaces)
     int r = make ? 0 : -1;
 
     while (r == 0 && PyDict_Next(spaces, &at, &name, &tools)) {
-        space = PyObject_CallFunctionObjArgs(PyDict_GetItemString(module, "Tools"), name, tools,
-                                             make, NULL);
+        space = PyObject_CallFunctionObjArgs(wire_helper("Tools"), name, tools, make, NULL);
         r = space ? PyDict_SetItem(names, name, space) : -1;
         Py_XDECREF(space);
     }
@@ -206,19 +170,18 @@ static int add_spaces(PyObject *names, PyObject *spaces)
     return r;
 }
 
-int toolnames_bind(PyObject *names, const json_t *list, PyObject *tools_module)
+int toolnames_bind(PyObject *names, const json_t *list)
 {
     PyObject *spaces = PyDict_New();
     int r = 0;
 
-    module = tools_module;
-    Py_XDECREF(known_names);
+    Py_XDECREF(wire.names);
     Py_XDECREF(places);
-    known_names = PyDict_New();
+    wire.names = PyDict_New();
     places = PyDict_New();
-    if (!made)
-        made = PyDict_New();
-    if (!known_names || !places || !made || !spaces)
+    if (!wire.made)
+        wire.made = PyDict_New();
+    if (!wire.names || !places || !wire.made || !spaces)
         r = -1;
     for (size_t i = 0; i < json_array_size(list) && r == 0; i++)
         r = add_tool(names, spaces, json_array_get(list, i));

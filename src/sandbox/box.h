@@ -19,6 +19,7 @@ enum box_event_kind {
     BOX_RESTED,  /* as ordered: what the cell used */
     BOX_ROLLED,  /* the main process is dead, and all but the copies killed: how, as BOX_ENDED */
     BOX_DROPPED, /* the copy `pid` is gone, or never was one */
+    BOX_OPENED,  /* as ordered; with a descriptor, unless it cannot be had */
 };
 
 enum box_end {
@@ -35,6 +36,16 @@ struct box_usage {
     int64_t max_rss_kb;
 };
 
+/* What still ran when the main process had ended. */
+struct box_survivor {
+    pid_t pid;        /* as the box sees it */
+    char command[16]; /* as the kernel has it: the program's own choice */
+};
+
+enum {
+    BOX_SURVIVORS_MAX = 16
+};
+
 struct box_event {
     enum box_event_kind kind;
     int64_t cpu_us;    /* with BOX_READY: what the guest had used by then */
@@ -44,11 +55,14 @@ struct box_event {
     struct watch_sample sample;
     struct box_usage usage;
     pid_t pid; /* with BOX_DROPPED */
+    uint32_t n_survivors; /* all of them; the first are named, if the engine asked for it */
+    struct box_survivor survivors[BOX_SURVIVORS_MAX];
 };
 
 /* What the engine tells init. End of file on the socket means: die, and take everything along. */
 enum box_order_kind {
     BOX_WATCH, /* a request runs: watch it, with these limits */
+    BOX_LIST,  /* at its end, say what still runs; comes before the request does */
     BOX_DIE,
     /* of a box that a session lives in: */
     BOX_KEEP, /* `pid` is a dormant copy of the main process, of which nothing runs: spare it */
@@ -59,6 +73,7 @@ enum box_order_kind {
     BOX_INTERRUPT, /* SIGINT to the main process */
     BOX_SEAT,      /* `pid` lives on as a session of its own, heard of on the descriptor that
                       comes with this */
+    BOX_OPEN,      /* the workspace of a session that was forked, while its first process lives */
 };
 
 struct box_order {

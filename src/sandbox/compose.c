@@ -49,6 +49,9 @@ static const char *const etc_copies[] = {
     "python3.14/sitecustomize.py",
 };
 
+/* Without a private root, where it would be refused and not missing: node ends at that. */
+static const char *const etc_unrooted[] = { "ssl/openssl.cnf" };
+
 /* And these where the box can reach a network. */
 static const char *const etc_network[] = { "resolv.conf", "ssl", "ca-certificates", "gai.conf" };
 
@@ -294,6 +297,8 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
         add_rule(b, keep(b, "/etc/%s", etc_files[i]), landlock_read_access());
     for (size_t i = 0; !rooted && i < ARRAY_LEN(etc_copies); i++)
         add_rule(b, keep(b, "/etc/%s", etc_copies[i]), landlock_read_access());
+    for (size_t i = 0; !rooted && i < ARRAY_LEN(etc_unrooted); i++)
+        add_rule(b, keep(b, "/etc/%s", etc_unrooted[i]), landlock_read_access());
     if (!rooted)
         add_rule(b, "/dev/random", landlock_device_access());
     for (size_t i = 0; !rooted && i < wish->n_visible; i++)

@@ -227,6 +227,42 @@ static struct box_usage usage_from(const struct rusage *r)
     };
 }
 
+/* "PID (COMMAND) STATE ...": the command may hold parentheses. False for one that is dead. */
+static bool read_survivor(const struct init *in, pid_t pid, struct box_survivor *ret)
+{
+    char path[WATCH_PATH], text[512];
+    const char *from, *to;
+    ssize_t n;
+
+    (void)snprintf(path, sizeof(path), "%d/stat", pid);
+    n = fd_slurp_at(in->proc, path, text, sizeof(text) - 1);
+    from = n > 0 ? strchr(text, '(') : NULL;
+    to = from ? strrchr(from, ')') : NULL;
+    if (!to || !to[1] || strchr("ZXx", to[2]))
+        return false;
+    *ret = (struct box_survivor){ .pid = pid };
+    (void)snprintf(ret->command, sizeof(ret->command), "%.*s", (int)(to - from - 1), from + 1);
+    return true;
+}
+
+/* Whoever lives beside the main process, before it is killed. */
+static void list_survivors(const struct init *in, const struct seat *s,
+                           struct box_event *event)
+{
+    pid_t pids[256];
+    size_t n = s->is_listing ? watch_descendants(in->proc, getpid(), pids, ARRAY_LEN(pids)) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct box_survivor one;
+
+        if (pids[i] == s->guest || !read_survivor(in, pids[i], &one))
+            continue;
+        if (event->n_survivors < BOX_SURVIVORS_MAX)
+            event->survivors[event->n_survivors] = one;
+        event->n_survivors++;
+    }
+}
+
 static struct box_usage usage_of_children(void)
 {
     struct rusage r = { 0 };
@@ -365,8 +401,10 @@ static void init_reap(struct init *in)
         seat_note_death(in, pid);
         obey_waiting(in, pid);
         s = seat_of_guest(in, pid);
-        if (s)
-            seat_over(in, s, &event);
+        if (!s)
+            continue;
+        list_survivors(in, s, &event);
+        seat_over(in, s, &event);
     }
 }
 
@@ -375,6 +413,7 @@ static void init_late(struct init *in, struct seat *s)
 {
     struct box_event event = { .end = END_LATE };
 
+    list_survivors(in, s, &event);
     init_hear_last_words(s);
     seat_over(in, s, &event);
 }
@@ -384,6 +423,8 @@ static void init_told(struct init *in, struct seat *s, bool is_heard)
 {
     struct box_event event = { .end = END_TOLD };
 
+    if (is_heard)
+        list_survivors(in, s, &event);
     if (is_heard && !s->is_resting && s->guest > 0)
         init_hear_last_words(s);
     if (in->n_seats > 1) {
@@ -418,6 +459,8 @@ static void init_obey(struct init *in, struct seat *s)
         init_told(in, s, n > 0);
     else if (order.kind == BOX_WATCH)
         init_watch(in, s, &order);
+    else if (order.kind == BOX_LIST)
+        s->is_listing = true;
     else
         seat_obey(in, s, &order, take_fd(&fd));
     gb_closep(&fd);
@@ -442,8 +485,10 @@ static void init_look(struct init *in)
     while (event.sample.hit == LIMIT_MEMORY && seat_shed(in));
     if (event.sample.hit != LIMIT_NONE) {
         struct seat *s = seat_blamed(in);
-        if (s && (s->guest > 0 || !s->is_lasting))
+        if (s && (s->guest > 0 || !s->is_lasting)) {
+            list_survivors(in, s, &event);
             seat_over(in, s, &event);
+        }
     }
     next = (int64_t)event.sample.next_ms * 1000;
     if (in->seats[0].is_lasting) { /* exact shares of many copies are dear to ask for */

@@ -15,11 +15,13 @@ struct seat {
     bool is_lasting;
     bool is_resting; /* no cell runs */
     bool is_called;  /* the engine has said something */
+    bool is_listing; /* what is left at the end */
     struct plan_watch limits;
     int64_t deadline_us; /* of the cell; 0: none */
     int64_t cpu_before_us;
     pid_t copies[BOX_COPIES_MAX]; /* dormant, oldest first */
     size_t n_copies;
+    char own[512]; /* of a fork: its directory, below the home of the box; else empty */
 };
 
 struct init {

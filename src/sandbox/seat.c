@@ -14,6 +14,7 @@
  * nothing can fork away from under; what somebody sets going again meanwhile, the next round gets.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -342,18 +343,59 @@ static void wake(struct seat *s, pid_t pid)
 
 static void add_seat(struct init *in, const struct seat *from, pid_t pid, int ctl)
 {
+    struct seat *s = &in->seats[in->n_seats];
+
     if (ctl < 0 || in->n_seats == BOX_SEATS_MAX || is_known(in, pid) || !is_child(pid)) {
         gb_closep(&ctl); /* the engine sees its end closed */
         return;
     }
-    in->seats[in->n_seats++] = (struct seat){ .ctl = ctl,
-                                              .guest = pid,
-                                              .watching = true,
-                                              .is_lasting = true,
-                                              .is_resting = true,
-                                              .limits = from->limits };
+    in->n_seats++;
+    *s = (struct seat){ .ctl = ctl,
+                        .guest = pid,
+                        .watching = true,
+                        .is_lasting = true,
+                        .is_resting = true,
+                        .limits = from->limits };
+    if (snprintf(s->own, sizeof(s->own), "%s%s.forks/%d/", from->own, from->own[0] ? "home/" : "",
+                 pid) >= (int)sizeof(s->own))
+        s->own[0] = '\0';
     (void)kill(pid, SIGCONT);
     (void)kill(pid, BOX_WAKE_SIGNAL);
+}
+
+/* A directory below `at`, which is closed, by a path that others in this box can put links into: none
+ * is followed. */
+static int descend(int at, char *path)
+{
+    char *rest = path;
+
+    for (char *part = strsep(&rest, "/"); part && at >= 0; part = strsep(&rest, "/")) {
+        int how = rest ? O_PATH : O_RDONLY;
+        int next = openat(at, part, how | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        (void)close(at);
+        at = next;
+    }
+    return at;
+}
+
+static int open_workspace(const struct init *in, const struct seat *s)
+{
+    bool is_rooted = in->scratch < 0;
+    char path[sizeof(s->own) + 32];
+
+    (void)snprintf(path, sizeof(path), "home/%s%sworkspace", is_rooted ? "box/" : "", s->own);
+    return descend(is_rooted ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)
+                             : openat(in->scratch, ".", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                   path);
+}
+
+static void tell_workspace(const struct init *in, const struct seat *s)
+{
+    struct box_event event = { .kind = BOX_OPENED };
+    int fd = s->own[0] ? open_workspace(in, s) : -1;
+
+    (void)fd_send(s->ctl, &event, sizeof(event), &fd, fd >= 0);
+    gb_closep(&fd);
 }
 
 void seat_obey(struct init *in, struct seat *s, const struct box_order *order, int fd)
@@ -381,7 +423,11 @@ void seat_obey(struct init *in, struct seat *s, const struct box_order *order, i
     case BOX_SEAT:
         add_seat(in, s, order->pid, take_fd(&fd));
         break;
+    case BOX_OPEN:
+        tell_workspace(in, s);
+        break;
     case BOX_WATCH:
+    case BOX_LIST:
     case BOX_DIE:
         break; /* everybody's */
     }

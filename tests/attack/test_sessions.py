@@ -2,7 +2,9 @@
 
 import json
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +72,15 @@ ATTACKS = {
     "forged_kinds": ("shout(frame(7))\ntime.sleep(5)" + CRASH, {"rolled_back"}),
     "forged_check": ("shout(frame(3, findings=[], risk=0))\ntime.sleep(5)" + CRASH, {"rolled_back"}),
     "forged_call": ("shout(frame(16, id=1, name='x', args={}))\ntime.sleep(5)" + CRASH, {"rolled_back"}),
+    "forged_by_a_child": (
+        "if os.fork() == 0:\n    shout(frame(2, value='FORGED', has_value=True, exit_code=0)); os._exit(0)\n"
+        "time.sleep(5)" + CRASH,
+        {"rolled_back"},
+    ),
+    "copy_forged_by_a_child": (
+        "if os.fork() == 0:\n    shout(frame(48, copy=os.getpid())); time.sleep(9)\ntime.sleep(5)" + CRASH,
+        {"rolled_back"},
+    ),
     "half_a_frame": ("shout(frame(2, value='x' * 5000)[:3000])" + CRASH, {"rolled_back"}),
     "garbage": ("shout(b'\\xff' * 40000)\ntime.sleep(5)" + CRASH, {"rolled_back"}),
     "closed_channels": ("os.closerange(3, 256)" + CRASH, {"rolled_back"}),
@@ -320,3 +331,70 @@ def test_a_fork_reaches_neither_its_origin_nor_its_sisters(batch):
     spoilt = batch.cell("one", "os.kill(-1, 9)\nwhile True: pass")
     assert spoilt["status"] in ("timeout", "crashed"), spoilt
     assert [batch.cell(name, "y")["value"] for name in ("origin", "two")] == [1, 1]
+
+
+# A file and a directory take turns with links, for as long as the session lives.
+SWAP = """
+import os, threading
+os.mkdir('d')
+def swap_file():
+    while True:
+        os.symlink(TARGET + '/secret', 'l'); os.rename('l', 'x')
+        open('f', 'w').close(); os.rename('f', 'x')
+def swap_directory():
+    while True:
+        os.rename('d', 'real'); os.symlink(TARGET, 'd')
+        os.unlink('d'); os.rename('real', 'd')
+def persist(swap):
+    while True:
+        try: swap()
+        except OSError: pass
+for swap in swap_file, swap_directory: threading.Thread(target=persist, args=[swap], daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("user", user_names())
+def test_a_workspace_that_changes_while_it_is_read_and_written(hosts, user, level):
+    """Links come and go in the place of files and directories: nothing beyond the workspace is told or touched."""
+    host = hosts(user)
+    made = Batch(host, level)
+    with tempfile.TemporaryDirectory(dir="/tmp") as outside:
+        Path(outside).chmod(0o777)
+        secret = Path(outside, "secret")
+        secret.write_text("SECRET")
+        secret.chmod(0o644)
+        assert made.cell("mallory", f"TARGET = '{outside}'\n" + SWAP)["status"] == "ok"
+        for i in range(150):
+            for more in ({"op": "read_file", "path": "x"}, {"op": "read_file", "path": "d/secret"}, {"op": "list_files"},
+                         {"op": "write_file", "files": {f"d/w{i % 7}": "x"}},
+                         {"op": "write_file", "files": {"x": "theirs"}}):
+                made.process.stdin.write(json.dumps({"kind": "session", "session": "mallory", **more}).encode() + b"\n")
+            made.process.stdin.flush()
+            for _ in range(5):
+                assert "SECRET" not in json.dumps(made.result())
+        assert [it.name for it in Path(outside).iterdir()] == ["secret"] and secret.read_text() == "SECRET"
+    made.close()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("user", user_names())
+@pytest.mark.parametrize("place", ["outside", "within"])
+def test_a_link_where_forks_live(hosts, user, level, place):
+    """The engine writes into a fork's workspace; a session that forks decides what lies on the way there."""
+    host = hosts(user)
+    made = Batch(host, level)
+    with tempfile.TemporaryDirectory(dir="/tmp") as outside:
+        Path(outside).chmod(0o777)
+        results, target = [], repr(outside) if place == "outside" else "os.environ['TMPDIR']"
+        assert made.cell("s", f"import os\nos.symlink({target}, os.environ['HOME'] + '/.forks')")["status"] == "ok"
+        for request in ({"session": "s", "op": "fork", "into": "t"}, {"session": "t", "op": "list_files"},
+                        {"session": "t", "op": "write_file", "files": {"f": "x"}}):
+            made.process.stdin.write(json.dumps({"kind": "session", **request}).encode() + b"\n")
+            made.process.stdin.flush()
+            results.append(made.result()["status"])
+        # There is no fork, and a session of its own is written to; or there is one that cannot be reached.
+        assert results == (["failed", "failed", "ok"] if place == "outside" else ["ok", "failed", "failed"])
+        assert list(Path(outside).rglob("*")) == []
+    assert made.cell("s", "1")["value"] == 1
+    made.close()

@@ -20,12 +20,17 @@ def agent():
 
 
 def test_whole_conversation(tmp_path):
+    """156, 158, 196, 197: in one session: files, tools in a loop, a mistake, a figure that is read back."""
     done = run_program(PYTHON, EXAMPLE, "--glovebox", GLOVEBOX, "--python", PYTHON, "--out", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     said = [line for line in done.stdout.splitlines() if line.startswith("model: ")]
-    assert len(said) == 6 and said[-1].startswith("model: The mean is 18.8, and the chart has ")
+    assert len(said) == 7 and said[-1].startswith("model: The mean is 18.8, and the chart has ")
     assert "  | error: NameError: name 'sale' is not defined" in done.stdout, "an error is answered by a better try"
+    assert "  | stdout: files: ['days.txt']" in done.stdout
+    assert '  | value: [{"Mon": 12, "Tue": 19, "Wed": 7, "Thu": 25, "Fri": 31}, ["Sun"]]' in done.stdout
+    assert "  | called: units_sold, 6 times" in done.stdout
     assert "  | displayed: image/png, " in done.stdout
+    assert "  | file: sales.png, created, " in done.stdout
     assert (tmp_path / "sales.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -54,6 +54,7 @@ def compare(name, text):
     ("lists", None, ["--block-import", "ctypes,mmap", "--block-builtin", "eval"]),
     ("network", None, ["--network", "host", "--cpu", "5", "-t", "2.5", "--memory", "1G", "--stdout-limit", "8K"]),
     ("unheld", None, ["--isolation", "process"]),
+    ("commands", None, ["--allow-command", "git,ls", "--deny", "push", "--allow", "^(git|ls)", "--shell", "sh"]),
     ("reviewed", None, ["--review", "http://127.0.0.1:1/v1"]),
     ("mounts", None, ["-m", "/usr/lib:lib", "-m", "/usr/share:shared:ro", "--capture", "inline"]),
     ("landlock", None, ["-m", "/usr/lib:lib", "--isolation", "landlock", "--capture", "off"]),
@@ -76,7 +77,8 @@ def test_somebody_elses_text_stays_on_its_line(tools):
     """136: names and descriptions open no section and define no function."""
     lines = glovebox("instructions", *tools(HOSTILE)).stdout.splitlines()
     assert [line for line in lines if line.startswith("#")] == \
-        ["# Running Python", "## Tools", "## Files", "## Limits", "## Not possible"]
+        ["# Running Python", "## Tools", "## Files", "## Limits", "## Not possible",
+         "# Running shell commands", "## Files", "## Limits", "## Not possible"]
     assert [line for line in lines if line.startswith("def ")] == [line for line in lines if line.startswith("def y(")]
     assert not any("\u202e" in line or "\u2028" in line for line in lines)
 

@@ -63,5 +63,5 @@ def test_inspector(era, tmp_path):
 def test_inspector_load(tmp_path):
     done = inspect("legacy", "--method", "tools/call", "--tool-name", "execute_code", "--tool-args-json", '{"code": "1 + 1"}',
                    "--load", "--load-requests", "200", "--load-concurrency", "10", home=tmp_path)
-    report = json.loads(done.stdout)
+    report = json.loads(done.stdout)["result"]
     assert (report["ok"], report["errors"], report["toolErrors"]) == (200, 0, 0)

@@ -57,7 +57,7 @@ def ok(code, *options, **kwargs):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_read(data, level):
-    """[82, 148, 163] Seed files can be read where they are mounted."""
+    """[82, 148, 162, 163] Seed files can be read where they are mounted."""
     result = ok("[open(M + 'in/a.txt').read(), open(M + 'in/sub/b.txt').read(), sorted(os.listdir(M))]",
                 "--isolation", level, "-m", f"{data}:in")
     assert result["value"] == ["alpha", "beta", ["in"]] and result["files"] == []

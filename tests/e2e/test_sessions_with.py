@@ -1,4 +1,5 @@
 """Sessions together with the rest: tools, rich output, files and mounts, cell by cell."""
+import json
 import os
 import shlex
 import tempfile
@@ -221,9 +222,17 @@ def test_forks_and_files(e):
     e.value("open('a', 'w').write('1')\nNone")
     assert e.op("fork", into="t")["status"] == "ok"
     assert e.value("open('a').read()", "t") == "1"
-    refused = e.cell("1", "t", files={"b": "x"})
-    assert refused["status"] == "failed" and "files" in refused["error"]["message"]
-    assert e.value("open('a').read()", "t") == "1"
+    assert e.value("open('b').read()", "t", files={"b": "x"}) == "x", "they can be given files"
+    made = e.cell("open('c', 'w').write('1'); open('a', 'w').write('22')", "t")
+    assert changes(made) == {"a": "modified", "c": "created"}
+    assert e.op("read_file", "t", path="a")["value"]["text"] == "22"
+    assert e.op("read_file", "s", path="a")["value"]["text"] == "1"
+    assert [it["path"] for it in e.op("list_files", "s")["value"]["files"]] == ["a"]
+    assert e.op("write_file", "t", files={"a": "333"})["status"] == "ok"
+    assert e.value("open('a').read()", "t") == "333" and e.value("open('a').read()", "s") == "1"
+    assert e.op("fork", "t", into="u")["status"] == "ok"
+    assert changes(e.cell("open('d', 'w').close()", "u")) == {"d": "created"}, "a fork's fork as well"
+    assert e.op("read_file", "u", path="a")["value"]["text"] == "333"
     assert e.value("import os\nos.environ['TMPDIR'] == os.environ['HOME'] or "
                    "open(os.environ['TMPDIR'] + '/x', 'w').write('1')", "t") == 1
 
@@ -256,3 +265,18 @@ def test_strict_imports_nothing_of_the_workspace():
 def test_approval_is_asked_for_each_cell():
     with engine("namespaces", "--approve", "always") as e:
         assert e.cell("1")["status"] == "rejected"
+
+
+def test_audit_and_timings(tmp_path):
+    """Each cell is recorded as a run is, with its session; so are requests about it."""
+    log = tmp_path / "audit.jsonl"
+    with engine("namespaces", "--audit", str(log), "--tool", "echo=cat") as e:
+        first = e.cell("import time\ntime.sleep(.02)\necho(a=1)['a']")
+        e.op("list_files")
+        e.cell("import os\nos._exit(1)")
+    assert first["value"] == 1 and first["timings"]["run_ms"] > 20 and first["timings"]["check_ms"] > 0
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    admitted = [it for it in events if it["event"] == "admitted"]
+    assert [it["session"] for it in admitted] == ["s"] * 3
+    mine = [it["event"] for it in events if it.get("run") == admitted[0]["run"]]
+    assert mine == ["admitted", "checked", "started", "tool_called", "finished"]

@@ -59,7 +59,7 @@ def value(run):
 @pytest.mark.parametrize("code, expected", [
     ("echo(a=2, b=[1, 2.5, None, True, 'é', {}])", {"a": 2, "b": [1, 2.5, None, True, "é", {}]}),
     ("call_tool('echo', name='n', self=1)", {"name": "n", "self": 1}),  # 65, 123
-    ("await echo(a=2)", {"a": 2}),  # 64, 122
+    ("await echo(a=2)", {"a": 2}),  # 64, 122, 140, 204
     ("await call_tool('echo', a=4)", {"a": 4}),  # 141
     ("type(echo()).__name__", "dict"),  # 212
     ("none() is None", True),
@@ -193,7 +193,7 @@ done = await asyncio.gather(*tasks, return_exceptions=True)
 # ---- side by side ----
 
 def test_gathered_calls_run_side_by_side(run):
-    """143; 100 tools of 100 ms: well under a second."""
+    """137, 143, 205; 100 tools of 100 ms: well under a second."""
     code = """import asyncio, time
 began = time.monotonic()
 got = await asyncio.gather(*[later(i=i) for i in range(100)])
@@ -370,12 +370,25 @@ def work(i):
 # ---- which tools ----
 
 def test_run_keeps_the_tools_it_began_with(run):
-    """104, 194: the registry changes in the middle; a later run sees it."""
+    """87, 104, 160, 194, 225: the registry changes in the middle; a later run sees it."""
     done = run({"id": 1, "code": "change()\n[echo(a=1)['a'], 'fresh' in globals()]"})
     assert done.results[0]["value"] == [1, False]
-    assert (done.of("removed"), done.of("added")) == (["0"], ["0"])
-    names = [tool["name"] for tool in json.loads(done.of("tools")[0])]
-    assert "echo" not in names and names[-1] == "fresh"
+    assert (done.of("removed"), done.of("added"), done.of("replaced")) == (["0"], ["0"], ["0"])
+    tools = json.loads(done.of("tools")[0])
+    names = [tool["name"] for tool in tools]
+    assert "echo" not in names and names[-1] == "fresh" and len(set(names)) == len(names)
+    assert [tool["approval"] for tool in tools if tool["name"] == "none"] == ["always"]
+
+
+def test_each_cell_has_the_tools_of_its_request(run):
+    """As they were when it was asked for: the second was, before the first began."""
+    done = run({"id": 1, "session": "s", "code": "change()\nx = echo(a=1)['a']\nx"},
+               {"id": 2, "session": "s", "code": "[x, 'fresh' in globals(), echo(a=2)['a']]"},
+               {"id": 3, "session": "s", "code": "echo(a=3)", "tools": ["later"]})
+    by_id = {r["id"]: r for r in done.results}
+    assert [by_id[i]["value"] for i in (1, 2)] == [1, [1, False, 2]], by_id
+    assert [c["name"] for c in by_id[2]["tool_calls"]] == ["echo"]
+    assert "there is no tool 'echo'; there are: later" in by_id[3]["error"]["message"]
 
 
 def test_request_narrows(run):

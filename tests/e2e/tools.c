@@ -184,6 +184,8 @@ static void do_change(struct gb_call *call, const char *args)
     (void)args;
     printf("removed %d\n", gb_tool_remove(engine, "echo", NULL));
     printf("added %d\n", gb_tool_add(engine, "{\"name\": \"fresh\"}", NULL));
+    printf("replaced %d\n",
+           gb_tool_add(engine, "{\"name\": \"none\", \"approval\": \"always\"}", NULL));
     (void)gb_tool_result(call, "true");
 }
 

@@ -1,4 +1,4 @@
-#include "engine/pattern.h"
+#include "base/pattern.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -49,10 +49,13 @@ static bool load(struct pcre *p)
            p->match;
 }
 
-static pcre2_code_8 *compile(const struct pcre *p, const char *pattern, int *error, size_t *at)
+static pcre2_code_8 *compile(const struct pcre *p, const char *pattern, bool any_case, int *error,
+                             size_t *at)
 {
+    uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C;
+
     return p->compile((PCRE2_SPTR8)pattern, PCRE2_ZERO_TERMINATED,
-                      PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C, error, at, NULL);
+                      options | (any_case ? PCRE2_CASELESS : 0), error, at, NULL);
 }
 
 int pattern_check(const char *pattern, struct gb_err *err)
@@ -67,7 +70,7 @@ int pattern_check(const char *pattern, struct gb_err *err)
         (void)gb_fail(err, GB_E_INVALID, 0, "'pattern' cannot be checked: no libpcre2-8.so.0");
         return gb_fail_hint(err, "install PCRE2 (libpcre2-8-0), or leave 'pattern' out");
     }
-    code = compile(&p, pattern, &error, &at);
+    code = compile(&p, pattern, false, &error, &at);
     if (code) {
         p.code_free(code);
         return 0;
@@ -76,7 +79,7 @@ int pattern_check(const char *pattern, struct gb_err *err)
     return gb_fail(err, GB_E_INVALID, 0, "'pattern' is no regular expression: %s at %zu", why, at);
 }
 
-int pattern_match(const char *pattern, const char *text, size_t len)
+static int match(const char *pattern, bool any_case, const char *text, size_t len)
 {
     struct pcre p;
     pcre2_code_8 *code;
@@ -85,7 +88,7 @@ int pattern_match(const char *pattern, const char *text, size_t len)
 
     if (!load(&p))
         return -1;
-    code = compile(&p, pattern, &error, &at);
+    code = compile(&p, pattern, any_case, &error, &at);
     if (!code)
         return -1;
     pcre2_match_data_8 *data = p.data_create(1, NULL);
@@ -104,4 +107,14 @@ int pattern_match(const char *pattern, const char *text, size_t len)
     if (n >= 0)
         return 1;
     return n == PCRE2_ERROR_NOMATCH ? 0 : -1;
+}
+
+int pattern_match(const char *pattern, const char *text, size_t len)
+{
+    return match(pattern, false, text, len);
+}
+
+int pattern_match_any_case(const char *pattern, const char *text, size_t len)
+{
+    return match(pattern, true, text, len);
 }

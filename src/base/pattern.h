@@ -11,3 +11,6 @@ int pattern_check(const char *pattern, struct gb_err *err) gb_nodiscard;
 
 /* Does it match somewhere in the text? 1, 0, or -1 when it cannot be told within the limits. */
 int pattern_match(const char *pattern, const char *text, size_t len);
+
+/* The same, large and small letters being one. */
+int pattern_match_any_case(const char *pattern, const char *text, size_t len);

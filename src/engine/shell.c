@@ -1,0 +1,238 @@
+#include "engine/shell.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "base/parse.h"
+#include "engine/config.h"
+#include "engine/job.h"
+#include "engine/request.h"
+#include "engine/result.h"
+#include "shell/environment.h"
+#include "shell/resolve.h"
+
+/* ---- one reader a key ---- */
+
+static int say_shell(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
+{
+    json_t *words = shell_words(value, err);
+
+    (void)key;
+    if (!words)
+        return -1;
+    json_decref(s->words);
+    s->words = words;
+    return 0;
+}
+
+static int say_unset(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
+{
+    bool ok = json_is_array(value);
+
+    for (size_t i = 0; ok && i < json_array_size(value); i++)
+        ok = json_string_length(json_array_get(value, i)) > 0;
+    if (!ok)
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of names", key);
+    json_decref(s->unset);
+    s->unset = json_incref(value);
+    return 0;
+}
+
+static int say_workdir(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
+{
+    const char *text = json_string_value(value);
+
+    if (!text || !*text || strlen(text) != json_string_length(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be the path of a directory in the box", key);
+    free(s->workdir);
+    s->workdir = strdup(text);
+    return s->workdir ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading '%s'", key);
+}
+
+static int say_bool(bool *ret, const char *key, const json_t *value, struct gb_err *err)
+{
+    if (!json_is_boolean(value))
+        return gb_fail(err, GB_E_INVALID, 0, "%s: must be true or false", key);
+    *ret = json_is_true(value);
+    return 0;
+}
+
+static int say_clean(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
+{
+    return say_bool(&s->clean_env, key, value, err);
+}
+
+static int say_raw(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
+{
+    return say_bool(&s->raw, key, value, err);
+}
+
+static const struct {
+    const char *key;
+    int (*say)(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err);
+} keys[] = {
+    { "clean_env", say_clean }, { "raw", say_raw },         { "shell", say_shell },
+    { "unset_env", say_unset }, { "workdir", say_workdir },
+};
+
+int shell_say(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (strcmp(keys[i].key, key) == 0)
+            return keys[i].say(s, key, value, err) < 0 ? -1 : 1;
+    return shell_rules_say(&s->rules, key, value, err);
+}
+
+const char *shell_key(size_t i)
+{
+    return i < ARRAY_LEN(keys) ? keys[i].key : shell_rules_key(i - ARRAY_LEN(keys));
+}
+
+int shell_from_environment(struct shell_settings *s, struct gb_err *err)
+{
+    const char *named = s->words ? NULL : getenv("GLOVEBOX_SHELL");
+    auto_json json_t *text = NULL;
+
+    if (!named || !named[strspn(named, " \t\r\n")])
+        return 0;
+    text = json_string(named);
+    s->words = text ? shell_words(text, err) : NULL;
+    if (s->words)
+        return 0;
+    if (!text)
+        gb_err_set(err, GB_E_INVALID, 0, "it is not valid UTF-8");
+    return gb_fail_wrap(err, "GLOVEBOX_SHELL");
+}
+
+void shell_settings_done(struct shell_settings *s)
+{
+    json_decref(s->words);
+    json_decref(s->unset);
+    free(s->workdir);
+    shell_rules_done(&s->rules);
+    *s = (struct shell_settings){ 0 };
+}
+
+/* ---- a request ---- */
+
+bool shell_is_foreign(const char *key)
+{
+    static const char *const foreign[] = { "code",   "code_base64", "filename",
+                                           "inputs", "prelude",     "tools" };
+
+    for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
+        if (strcmp(foreign[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Which shell it is may be what the operator relies on. */
+static int set_shell(struct request *r, const struct config *config, struct gb_err *err)
+{
+    const json_t *words = config->shell.words;
+
+    if (r->shell.words && words && !json_equal(r->shell.words, json_shared(words)) &&
+        !json_array_has(config->allow_request, "shell")) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "shell: it is not the one that is configured");
+        return settings_fail_looser("shell", err);
+    }
+    if (r->shell.words)
+        words = r->shell.words;
+    if (words)
+        json_object_set(r->program, "shell", json_shared(words));
+    return 0;
+}
+
+static int set_environment(struct request *r, const struct config *config, struct gb_err *err)
+{
+    auto_json json_t *unset = json_array();
+    struct environment_wish wish = { .base = config->env,
+                                     .clean = config->shell.clean_env,
+                                     .bare = r->shell.clean_env,
+                                     .unset = unset,
+                                     .add = json_object_get(r->program, "env") };
+    json_t *env;
+
+    if (config->shell.unset)
+        json_array_extend(unset, config->shell.unset);
+    if (r->shell.unset)
+        json_array_extend(unset, r->shell.unset);
+    env = environment_make(&wish, err);
+    return env && json_object_set_new(r->program, "env", env) == 0 ? 0 : -1;
+}
+
+int shell_request(struct request *r, const struct config *config, struct gb_err *err)
+{
+    const char *workdir = r->shell.workdir ? r->shell.workdir : config->shell.workdir;
+
+    toolset_unref(r->tools); /* a command cannot call them, and nobody need agree to them */
+    r->tools = NULL;
+    if (workdir)
+        json_object_set_new(r->program, "workdir", json_string(workdir));
+    return set_shell(r, config, err) < 0 ? -1 : set_environment(r, config, err);
+}
+
+/* ---- judging it ---- */
+
+const char *shell_policy_name(const struct request *r, const struct config *config)
+{
+    return shell_rules_name(&config->shell.rules, &r->shell.rules);
+}
+
+static void reject(struct gb_job *job, const struct shell_refusal *why)
+{
+    result_rejected_at(job, why->rule, why->message, why->line, why->remedy);
+    if (why->name[0]) {
+        json_t *findings = json_object_get(job->result, "findings");
+        json_object_set_new(json_array_get(findings, json_array_size(findings) - 1), "name",
+                            json_lossy(why->name));
+    }
+}
+
+/* The embedding program has the last word, and only a no changes anything. */
+static bool asks_caller(struct gb_job *job, const char *command)
+{
+    const char *why = NULL;
+    struct shell_refusal refusal = { .rule = "callback",
+                                     .remedy = "do it in another way, or ask the operator" };
+
+    if (job->callbacks.command)
+        why = job->callbacks.command(job->callbacks.data, command,
+                                     json_string_at(job->request.program, "workdir", "."));
+    if (!why)
+        return true;
+    (void)snprintf(refusal.message, sizeof(refusal.message), "refused by the host program: %s",
+                   why);
+    if (utf8_first_bad(refusal.message, strlen(refusal.message)) >= 0)
+        (void)snprintf(refusal.message, sizeof(refusal.message), "refused by the host program");
+    reject(job, &refusal);
+    return false;
+}
+
+bool shell_may_run(struct gb_job *job)
+{
+    const struct shell_rules *rules[] = { &job->engine->config.shell.rules,
+                                          &job->request.shell.rules };
+    const json_t *command = json_object_get(job->request.program, "code");
+    struct shell_judged judged = { 0 };
+    struct shell_refusal why;
+
+    if (job->engine->is_probing)
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        if (shell_rules_judge(rules[i], json_string_value(command), json_string_length(command),
+                              &judged, &why))
+            continue;
+        reject(job, &why);
+        return false;
+    }
+    /* The guest sees to it that the shell is one that reads it as it was read here. */
+    if (judged.is_looked)
+        json_object_set_new(job->request.program, "dialect",
+                            json_string(judged.is_bash ? "bash" : "sh"));
+    return asks_caller(job, json_string_value(command));
+}

@@ -1,0 +1,238 @@
+/*
+ * A command may run if its name is on the list. That means something only as long as a name means
+ * one program, and nothing that is data becomes a command, so some of a shell's own commands cannot
+ * be allowed (they run text, or change what names mean), some only in a harmless form, and some that
+ * only run another command are looked through to that one. Programs that run others (xargs, find
+ * -exec, sudo) are programs: who lists them allows what they run.
+ */
+#include "shell/commands.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "shell/parse.h"
+
+struct check {
+    const json_t *allowed;
+    struct commands_verdict *verdict;
+};
+
+__attribute__((format(printf, 2, 3))) static int refuse(struct shell_problem *problem,
+                                                        const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(problem->message, sizeof(problem->message), fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+    for (; *list; list++)
+        if (strcmp(*list, word) == 0)
+            return true;
+    return false;
+}
+
+/* ---- variables ---- */
+
+/* Those by which a shell, or the loader, decides what runs. */
+static bool is_deciding(const char *name)
+{
+    static const char *const names[] = { "PATH",      "ENV",        "IFS",    "PS0",
+                                         "PS1",       "PS2",        "PS4",    "PROMPT_COMMAND",
+                                         "SHELLOPTS", "EXECIGNORE", "SHELL",  "HISTFILE",
+                                         "EDITOR",    "VISUAL",     "CDPATH", "FPATH",
+                                         NULL };
+
+    return is_one_of(name, names) || strncmp(name, "LD_", 3) == 0 || strncmp(name, "BASH", 4) == 0;
+}
+
+static int on_variable(void *data, const char *name, struct shell_problem *problem)
+{
+    struct check *c = data;
+
+    if (!is_deciding(name))
+        return 0;
+    (void)snprintf(c->verdict->name, sizeof(c->verdict->name), "%s", name);
+    return refuse(problem, "%s decides what runs, and cannot be set", name);
+}
+
+static bool is_harmless_name(const struct shell_word *w)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    const char *text = w->text;
+
+    return w->is_literal && text[0] && !(text[0] >= '0' && text[0] <= '9') &&
+           strspn(text, letters) == strlen(text) && !is_deciding(text);
+}
+
+/* ---- commands of the shell's own that are allowed in some forms ---- */
+
+/* Words, the first of which is the command's name. */
+struct call {
+    const struct shell_word *words;
+    size_t n;
+};
+
+/* read -r NAME...: other forms take a name that is evaluated. */
+static bool is_fine_read(const struct call *call)
+{
+    for (size_t i = 1; i < call->n; i++) {
+        const struct shell_word *w = &call->words[i];
+        if (!(w->is_literal && strcmp(w->text, "-r") == 0) && !is_harmless_name(w))
+            return false;
+    }
+    return true;
+}
+
+/* Not -v, which sets a variable, evaluating its name. */
+static bool is_fine_printf(const struct call *call)
+{
+    return call->n < 2 || (call->words[1].is_literal && call->words[1].text[0] != '-');
+}
+
+static bool is_fine_set(const struct call *call)
+{
+    static const char *const options[] = { "-e", "-u",       "-eu",     "-o",      "-euo", "+e",
+                                           "+u", "pipefail", "errexit", "nounset", NULL };
+
+    for (size_t i = 1; i < call->n; i++)
+        if (!call->words[i].is_literal || !is_one_of(call->words[i].text, options))
+            return false;
+    return call->n > 1;
+}
+
+/* [ -v NAME ] evaluates the name, and where an operator is computed it may be that one. */
+static bool is_fine_test(const struct call *call)
+{
+    static const char *const between[] = { "=",   "==",  "!=",  "<",   ">",   "-eq", "-ne",
+                                           "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
+                                           "-a",  "-o",  "]",   ")",   NULL };
+
+    for (size_t i = 1; i < call->n; i++) {
+        const struct shell_word *w = &call->words[i], *next = i + 1 < call->n ? w + 1 : NULL;
+
+        if (!w->is_literal && !w->is_quoted)
+            return false;
+        if (w->is_literal && (strcmp(w->text, "-v") == 0 || strcmp(w->text, "-R") == 0))
+            return false;
+        if (!w->is_literal && next && !(next->is_literal && is_one_of(next->text, between)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_never(const struct call *call)
+{
+    (void)call;
+    return false;
+}
+
+static const struct {
+    const char *name;
+    bool (*is_fine)(const struct call *call);
+    const char *why;
+} special[] = {
+    { "[", is_fine_test, "with -v, or with an expansion that is not in double quotes" },
+    { "test", is_fine_test, "with -v, or with an expansion that is not in double quotes" },
+    { "printf", is_fine_printf, "with an option, or a format that is computed" },
+    { "read", is_fine_read, "other than 'read -r NAME'" },
+    { "set", is_fine_set, "with other options than -e, -u and pipefail" },
+    { ".", is_never, "it runs a file" },
+    { "alias", is_never, "it changes what names mean" },
+    { "bind", is_never, "it runs text" },
+    { "compgen", is_never, "it runs text" },
+    { "complete", is_never, "it runs text" },
+    { "declare", is_never, "it evaluates names; write NAME=VALUE" },
+    { "enable", is_never, "it changes what names mean" },
+    { "eval", is_never, "it runs text" },
+    { "export", is_never, "it evaluates names; write NAME=VALUE before the command" },
+    { "fc", is_never, "it runs text" },
+    { "getopts", is_never, "it evaluates names" },
+    { "hash", is_never, "it changes what names mean" },
+    { "jobs", is_never, "it can run a command" },
+    { "let", is_never, "it evaluates text" },
+    { "local", is_never, "it evaluates names; write NAME=VALUE" },
+    { "mapfile", is_never, "it can run text" },
+    { "readarray", is_never, "it can run text" },
+    { "readonly", is_never, "it evaluates names; write NAME=VALUE" },
+    { "shopt", is_never, "it changes the grammar" },
+    { "source", is_never, "it runs a file" },
+    { "trap", is_never, "it runs text" },
+    { "typeset", is_never, "it evaluates names; write NAME=VALUE" },
+    { "unalias", is_never, "it changes what names mean" },
+    { "unset", is_never, "it evaluates names" },
+    { "wait", is_never, "it evaluates names" },
+};
+
+/* ---- the list ---- */
+
+/* What steers the shell itself and touches nothing else. */
+static bool is_always_fine(const char *name)
+{
+    static const char *const names[] = { ":",     "true",     "false",  "exit",
+                                         "break", "continue", "return", NULL };
+
+    return is_one_of(name, names);
+}
+
+static bool is_wrapper(const char *name)
+{
+    static const char *const names[] = { "command", "builtin", "exec", "nohup", NULL };
+
+    return is_one_of(name, names);
+}
+
+static int check_call(struct check *c, const struct call *call, struct shell_problem *problem)
+{
+    const struct shell_word *w = call->words;
+
+    (void)snprintf(c->verdict->name, sizeof(c->verdict->name), "%s", w->text);
+    if (!w->is_literal)
+        return refuse(problem, "the name of a command is computed: %s", w->text);
+    if (is_wrapper(w->text)) { /* the one behind it counts */
+        struct call inner = { .words = w + 1, .n = call->n - 1 };
+
+        if (inner.n == 0 || !inner.words[0].is_literal || inner.words[0].text[0] == '-')
+            return refuse(problem, "'%s' without a plain command behind it", w->text);
+        return check_call(c, &inner, problem);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(special); i++)
+        if (strcmp(special[i].name, w->text) == 0 && !special[i].is_fine(call))
+            return refuse(problem, "'%s' cannot be allowed: %s", w->text, special[i].why);
+    if (is_always_fine(w->text) || json_array_has(c->allowed, w->text))
+        return 0;
+    return refuse(problem, "'%.60s' is not an allowed command", w->text);
+}
+
+static int on_command(void *data, const struct shell_command *command,
+                      struct shell_problem *problem)
+{
+    return check_call(data, &(struct call){ .words = command->words, .n = command->n_words },
+                      problem);
+}
+
+void commands_check(const char *text, size_t len, const json_t *allowed,
+                    struct commands_verdict *ret)
+{
+    struct check c = { .allowed = allowed, .verdict = ret };
+    struct shell_visitor visitor = { .data = &c, .command = on_command, .variable = on_variable };
+    struct shell_problem problem;
+    struct shell_parsed parsed;
+
+    *ret = (struct commands_verdict){ 0 };
+    ret->is_allowed = shell_parse(text, len, &visitor, &parsed, &problem) == 0;
+    ret->is_bash = parsed.is_bash;
+    if (ret->is_allowed) {
+        ret->name[0] = '\0';
+        return;
+    }
+    ret->line = problem.line;
+    (void)snprintf(ret->message, sizeof(ret->message), "%s", problem.message);
+}

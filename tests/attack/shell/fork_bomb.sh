@@ -1,0 +1,4 @@
+# The one that everybody knows.
+#: expect: limit | timeout | error | silent | ok
+:(){ :|:& };:
+wait
