@@ -13,6 +13,7 @@
 #include "base/parse.h"
 #include "engine/audit.h"
 #include "engine/command.h"
+#include "engine/discover.h"
 #include "engine/job.h"
 #include "engine/schema.h"
 #include "engine/tools.h"
@@ -41,8 +42,10 @@ struct gb_call {
     int64_t began_us;
     struct event *on_late;
     struct command *command; /* that runs for it */
-    bool is_hosted;          /* the embedding program has been told, and will answer */
+    bool is_hosted;          /* somebody in this process has been told, and will answer */
+    bool is_the_hosts;       /* namely the engine's host of tools, and not the job's callback */
     bool is_waiting;         /* for its command to begin */
+    bool is_blocks;          /* its result may have handles in it */
 };
 
 static void start_waiting(struct gb_engine *engine);
@@ -118,11 +121,13 @@ static void tell_error(struct gb_job *job, uint64_t id, json_t *type, json_t *me
         tell(job, text, strlen(text));
 }
 
-static bool tell_result(struct gb_job *job, uint64_t id, const char *result, size_t len)
+static bool tell_result(struct gb_job *job, const struct gb_call *call, const char *result,
+                        size_t len)
 {
-    char head[64];
-    size_t n = (size_t)snprintf(head, sizeof(head),
-                                "{\"id\":%llu,\"ok\":true,\"result\":", (unsigned long long)id);
+    char head[80];
+    size_t n = (size_t)snprintf(
+        head, sizeof(head), "{\"id\":%llu,\"ok\":true,%s\"result\":", (unsigned long long)call->id,
+        call->is_blocks ? "\"blocks\":true," : "");
     auto_free char *text = malloc(n + len + 1);
 
     if (!text)
@@ -188,7 +193,9 @@ static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandone
     free(take_ptr(call->args));
     call->next = engine->calls.late;
     engine->calls.late = call;
-    if (is_abandoned && job->callbacks.tool_cancelled)
+    if (is_abandoned && call->is_the_hosts)
+        engine->calls.host.cancelled(engine->calls.host.data, call);
+    else if (is_abandoned && job->callbacks.tool_cancelled)
         job->callbacks.tool_cancelled(job->callbacks.data, job, call);
 }
 
@@ -255,7 +262,7 @@ static int call_succeed(struct gb_call *call, const char *text, size_t len)
                   false);
         return -1;
     }
-    if (!tell_result(job, call->id, text, len)) {
+    if (!tell_result(job, call, text, len)) {
         call_fail(call, "MemoryError", "memory ran out", false);
         return -1;
     }
@@ -280,6 +287,12 @@ int calls_answer(struct gb_call *call, const char *result)
         return drop_late(call);
     call->is_hosted = false;
     return call_succeed(call, result ? result : "null", result ? strlen(result) : 4);
+}
+
+int calls_answer_blocks(struct gb_call *call, const char *result)
+{
+    call->is_blocks = true;
+    return calls_answer(call, result);
 }
 
 int calls_refuse(struct gb_call *call, const char *type, const char *message)
@@ -383,6 +396,39 @@ static void start_waiting(struct gb_engine *engine)
 
 /* ---- the beginning of a call ---- */
 
+/* Answer a tool about tools. False: it is none. */
+static bool call_by_engine(struct gb_call *call)
+{
+    auto_json json_t *args = NULL;
+    auto_json json_t *answer = NULL;
+    auto_free char *text = NULL;
+    struct gb_err err = { 0 };
+
+    if (call->tool->builtin != TOOL_SEARCHES && call->tool->builtin != TOOL_DESCRIBES)
+        return false;
+    args = json_loadb(call->args, call->args_len, JSON_ALLOW_NUL, NULL);
+    answer = discover_answer(call->job->request.tools, call->tool, args, &err);
+    text = answer ? json_text(answer) : NULL;
+    if (text)
+        (void)call_succeed(call, text, strlen(text));
+    else
+        call_fail(call, "UnknownTool", err.msg, false);
+    return true;
+}
+
+/* Offer it to whoever answers tools for all jobs. It may be answered, and gone, when this returns
+ * true. */
+static bool call_by_host(struct gb_call *call)
+{
+    const struct tool_host *host = &call->engine->calls.host;
+
+    if (!host->call || !call->tool->is_hosted)
+        return false;
+    call->is_hosted = call->is_the_hosts = true;
+    host->call(host->data, call, call->tool->name, call->args);
+    return true;
+}
+
 static void call_start(struct gb_call *call)
 {
     struct gb_job *job = call->job;
@@ -395,6 +441,8 @@ static void call_start(struct gb_call *call)
     if (call->tool->command) {
         queue(call);
         start_waiting(call->engine);
+    } else if (call_by_engine(call) || call_by_host(call)) {
+        return;
     } else if (job->callbacks.tool) {
         call->is_hosted = true;
         job->callbacks.tool(job->callbacks.data, job, call, call->tool->name, call->args);

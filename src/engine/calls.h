@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
+#include "engine/loop.h"
 
 struct command;
 struct gb_call;
@@ -32,6 +33,7 @@ struct calls_host {
     struct gb_call *waiting;  /* for a command to end, so that theirs can begin; in order */
     struct command *commands; /* that run, or are being killed */
     unsigned n_commands;
+    struct tool_host host;
 };
 
 /* A word of the program's (struct run_events). */
@@ -45,4 +47,5 @@ void calls_close(struct gb_engine *engine);
 
 /* What the embedding program answers, as gb_tool_result() and gb_tool_error() have it. */
 int calls_answer(struct gb_call *call, const char *result);
+int calls_answer_blocks(struct gb_call *call, const char *result); /* engine_tool_blocks() */
 int calls_refuse(struct gb_call *call, const char *type, const char *message);
