@@ -61,12 +61,12 @@ def test_kinds_of_content(client):
 
 def test_every_tool_answers(client):
     tools = client.request("tools/list")["result"]["tools"]
-    assert len(tools) == 27 and all(tool["description"] for tool in tools)
+    assert len(tools) == 28 and all(tool["description"] for tool in tools)
     schema = next(t for t in tools if t["name"] == "json_schema_2020_12_tool")["inputSchema"]
     assert {"$schema", "$defs", "allOf", "if", "then", "else"} <= set(schema)
     assert schema["$defs"]["address"]["$anchor"] == "addressDef"
     for tool in tools:
-        result, _ = answered(client, tool["name"], prompt="p", message="m")
+        result, _ = answered(client, tool["name"], prompt="p", message="m", region="r")
         assert result["content"], tool["name"]
 
 

@@ -483,6 +483,11 @@ static void test_headers_and_their_order(void **state)
           400 },
         { { { "mcp-protocol-version", "2026-07-28" },
             { "mcp-method", "tools/call" },
+            { "mcp-name", "=?base64?ZWNobw?=" } }, /* without its padding */
+          RPC_HEADER_MISMATCH,
+          400 },
+        { { { "mcp-protocol-version", "2026-07-28" },
+            { "mcp-method", "tools/call" },
             { "mcp-name", "echo" } },
           0,
           200 },
