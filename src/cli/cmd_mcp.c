@@ -252,11 +252,13 @@ static const struct option_spec mcp_specs[] = {
 };
 static const struct option_group mcp_options = { "Server", mcp_specs, ARRAY_LEN(mcp_specs) };
 
-static const struct option_group *const groups[] = {
-    &mcp_options,   &mount_options,  &capture_options, &tool_options,
-    &limit_options, &policy_options, &consent_options, &box_options,
-    &audit_options, &config_options, &general_options, NULL
-};
+static const struct option_group *const groups[] = { &mcp_options,     &mount_options,
+                                                     &capture_options, &tool_options,
+                                                     &shell_options,   &command_rule_options,
+                                                     &limit_options,   &policy_options,
+                                                     &consent_options, &box_options,
+                                                     &audit_options,   &config_options,
+                                                     &general_options, NULL };
 
 const struct command cmd_mcp = {
     .name = "mcp",
