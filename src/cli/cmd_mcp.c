@@ -227,7 +227,8 @@ static int mcp_main(const struct args *args)
 static const struct option_spec mcp_specs[] = {
     { 0, "print-config", OPT_CHOICE, offsetof(struct args, print_config),
       "claude|vscode|cursor|generic",
-      "print what to paste into the agent's configuration, with the other options, and exit",
+      "print what to paste into the agent's configuration, with the other options, and exit; "
+      "an agent may start it anywhere: give whole paths",
       NULL },
 };
 static const struct option_group mcp_options = { "Server", mcp_specs, ARRAY_LEN(mcp_specs) };

@@ -281,6 +281,14 @@ static void put_mounts(FILE *f, const struct request *r)
     }
 }
 
+static void put_captured(FILE *f, const struct request *r)
+{
+    if (r->settings.capture != CAPTURE_OFF)
+        fprintf(f, "Files that are made or changed %s.\n",
+                r->settings.capture == CAPTURE_INLINE ? "come back with the result"
+                                                      : "are listed in the result");
+}
+
 static void put_files(FILE *f, const struct request *r)
 {
     char disk[40];
@@ -292,10 +300,7 @@ static void put_files(FILE *f, const struct request *r)
             "tempfile can be written, %s in all.\n",
             r->session ? "session" : "program", disk);
     put_mounts(f, r);
-    if (r->settings.capture != CAPTURE_OFF)
-        fprintf(f, "Files that are made or changed %s.\n",
-                r->settings.capture == CAPTURE_INLINE ? "come back with the result"
-                                                      : "are listed in the result");
+    put_captured(f, r);
 }
 
 static void put_limits(FILE *f, const struct request *r)
@@ -385,6 +390,8 @@ static void put_commands(FILE *f, const struct request *r, const struct gb_engin
             "The working directory is the command's own, empty at first; it, $HOME and $TMPDIR can "
             "be written, %s in all.\n",
             disk);
+    put_mounts(f, r);
+    put_captured(f, r);
 }
 
 static void put_rules(FILE *f, const struct shell_rules *rules)
