@@ -140,21 +140,51 @@ static int add_entry(struct walk *w, struct walk_entry entry)
     return 0;
 }
 
-static int to_path(const void *path, const void *entry)
+static int by_path(const void *a, const void *b)
 {
-    return strcmp(path, ((const struct walk_entry *)entry)->path);
+    return strcmp(((const struct walk_entry *)a)->path, ((const struct walk_entry *)b)->path);
+}
+
+static void sort(struct walk *w)
+{
+    if (w->n_sorted < w->n)
+        qsort(w->list, w->n, sizeof(*w->list), by_path);
+    w->n_sorted = w->n;
+}
+
+/* Where in the order the path is, or belongs. */
+static size_t position(const struct walk *w, const char *path)
+{
+    size_t low = 0, high = w->n_sorted;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(w->list[middle].path, path) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 int walk_note(struct walk *w, const char *path, const struct stamp *stamp)
 {
     struct walk_entry entry = { .mode = S_IFREG, .n_links = 1, .stamp = *stamp };
-    struct walk_entry *known =
-        w->n_sorted > 0 ? bsearch(path, w->list, w->n_sorted, sizeof(*w->list), to_path) : NULL;
+    size_t at;
 
-    entry.path = known ? known->path : strdup(path);
-    if (!known)
-        return add_entry(w, entry);
-    *known = entry;
+    sort(w);
+    at = position(w, path);
+    if (at < w->n && strcmp(w->list[at].path, path) == 0) {
+        entry.path = w->list[at].path;
+        w->list[at] = entry;
+        return 0;
+    }
+    entry.path = strdup(path);
+    if (add_entry(w, entry) < 0)
+        return -1;
+    memmove(&w->list[at + 1], &w->list[at], (w->n - 1 - at) * sizeof(*w->list));
+    w->list[at] = entry;
+    w->n_sorted = w->n;
     return 0;
 }
 
@@ -289,16 +319,9 @@ bool walk_step(struct walk *w, size_t n)
 
 /* ---- the whole ---- */
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct walk_entry *)a)->path, ((const struct walk_entry *)b)->path);
-}
-
 const struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n)
 {
-    if (w->n > 0)
-        qsort(w->list, w->n, sizeof(*w->list), by_path);
-    w->n_sorted = w->n;
+    sort(w);
     *ret_n = w->n;
     return w->list;
 }
