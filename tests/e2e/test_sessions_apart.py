@@ -38,3 +38,11 @@ def test_the_search_path_lets_no_fork_out(level, way):
                 assert e.cell(f"open('{it}{act}", "t")["error"]["type"] == "PermissionError", (it, act)
         if way == "os.getcwd()":
             assert e.value("import secret\nsecret.__file__ == os.getcwd() + '/secret.py'", "t") is True
+
+
+def test_a_cell_that_takes_in_orphans_does_not_get_the_copies(e):  # noqa: F811
+    e.value("import ctypes, os\nlibc = ctypes.CDLL(None)\nx = 1\nlibc.prctl(36, 1, 0, 0, 0)")
+    for _ in range(3):
+        assert e.cell("x = 2\nos._exit(1)")["session"]["state"] == "rolled_back"
+        assert e.value("try:\n    os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError:\n    y = x\ny") == 1
+    assert e.value("it = ctypes.c_int()\nlibc.prctl(37, ctypes.byref(it), 0, 0, 0)\nit.value") == 1
