@@ -384,7 +384,8 @@ static void begin_work(struct host_box *box)
     }
     box->watch = s->work.watch;
     box->timeout_ms = s->work.timeout_ms;
-    if (!s->shell.is_one && !is_safe(s)) { /* it has none, or somebody has killed it: another first */
+    if (!s->shell.is_one &&
+        !is_safe(s)) { /* it has none, or somebody has killed it: another first */
         s->phase = COPYING;
         patience(box, COPY_S, 0);
         if (send_op(box, "copy", &err) < 0)
@@ -430,11 +431,10 @@ int seat_take(struct host_box *box, const struct box_work *work, struct gb_err *
     s->shell.is_one = s->shell.is_one || seat_shell_is(work->program);
     s->shell.is_new = false;
     if (box->state != BOX_RUNNING) { /* the first: it has yet to begin */
-        auto_json json_t *begin =
-            s->shell.is_one ? seat_shell_begin(work->program)
-                            : json_pack("{s:{s:s}}", "session", "op", "begin");
-        if (fcntl(box->chan, F_SETFL, O_NONBLOCK) < 0 ||
-            send_frame(box, begin, -1, -1, err) < 0)
+        auto_json json_t *begin = s->shell.is_one
+                                      ? seat_shell_begin(work->program)
+                                      : json_pack("{s:{s:s}}", "session", "op", "begin");
+        if (fcntl(box->chan, F_SETFL, O_NONBLOCK) < 0 || send_frame(box, begin, -1, -1, err) < 0)
             return -1;
         box->state = BOX_RUNNING;
         patience(box, BEGIN_S, 0);
@@ -461,7 +461,8 @@ void seat_stop(struct host_box *box)
     if (s->shell.is_one && s->phase == RUNNING && !box->forged) {
         s->shell.is_killed = true;
         stop_shell(box);
-    } else if (s->phase == RUNNING || (s->phase == ENDING && !s->shell.is_one) || (box->forged && s->phase != ROLLING)) {
+    } else if (s->phase == RUNNING || (s->phase == ENDING && !s->shell.is_one) ||
+               (box->forged && s->phase != ROLLING)) {
         roll(box);
     } else if (s->has_work) { /* it has not begun, and never will */
         work_done(s);
@@ -493,14 +494,6 @@ void seat_reset(struct host_box *box)
 
 static void on_rested(struct host_box *box, const struct box_event *event);
 
-/* A command of a shell that was over before anybody watched it has used less than the kernel counts
- * in: nothing is to be asked for. What it left behind is watched since the first command. */
-static bool is_short(const struct host_box *box)
-{
-    return box->seat->shell.is_one && box->seat->shell.has_rested &&
-           evtimer_pending(box->on_watch, NULL);
-}
-
 const char *seat_done(struct host_box *box, const struct frame *head, json_t *answer)
 {
     struct box_seat *s = box->seat;
@@ -510,14 +503,13 @@ const char *seat_done(struct host_box *box, const struct frame *head, json_t *an
     box->answer = json_incref(answer);
     seat_shell_note(&s->shell, answer);
     /* Of a command that is the guest's word like any other: it may have run. */
-    s->is_failed =
-        s->shell.is_one && s->act != PLACE_CELL && seat_shell_failed(answer, &s->err);
+    s->is_failed = s->shell.is_one && s->act != PLACE_CELL && seat_shell_failed(answer, &s->err);
     if (s->phase == ROLLING)
         return NULL; /* it had ended when it was ended */
     s->phase = ENDING;
     listen_only(box);
     s->cell += s->act == PLACE_CELL;
-    if (is_short(box)) {
+    if (seat_shell_is_short(&s->shell, evtimer_pending(box->on_watch, NULL))) {
         struct box_event none = { .kind = BOX_RESTED, .usage.max_rss_kb = box->usage.max_rss_kb };
         (void)evtimer_del(box->on_watch);
         on_rested(box, &none);

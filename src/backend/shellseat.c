@@ -53,8 +53,9 @@ bool seat_shell_failed(const json_t *said, struct gb_err *err)
     if (!json_is_object(failed))
         return false;
     code = json_integer_value(json_object_get(failed, "code"));
-    gb_err_set(err, code == GB_E_INVALID || code == GB_E_GONE || code == GB_E_LIMIT ? (enum gb_code)code
-                                                                                  : GB_E_SYSTEM,
+    gb_err_set(err,
+               code == GB_E_INVALID || code == GB_E_GONE || code == GB_E_LIMIT ? (enum gb_code)code
+                                                                               : GB_E_SYSTEM,
                0, "%s", json_string_at(failed, "message", ""));
     gb_err_hint(err, "%s", json_string_at(failed, "hint", ""));
     return true;

@@ -118,7 +118,8 @@ static const struct option_spec shell[] = {
     { 0, "workdir", OPT_KEY_TEXT, CONFIG, "DIR",
       "the directory of the box that a command starts in", "the workspace" },
     { 0, "confine-workdir", OPT_KEY_CHOICE, CONFIG, "yes|no",
-      "in a session: each command begins in the directory of --workdir, and not where the one before "
+      "in a session: each command begins in the directory of --workdir, and not where the one "
+      "before "
       "it went",
       "yes" },
     { 0, "pty", OPT_KEY_FLAG, CONFIG, NULL,
@@ -178,9 +179,10 @@ const struct command cmd_shell = {
         "the shell is: what it left in the background is named and ended.\n"
         "Without a command, a shell that stays reads commands from standard input: its directory, "
         "variables, functions, options and jobs live on from one to the next. On a terminal with "
-        "editing and history; from a pipe the exit status is that of the last command. Ctrl-C ends a "
+        "editing and history; from a pipe the exit status is that of the last command. Ctrl-C ends "
+        "a "
         "command and not the shell. Lines that begin with a colon are about its jobs and itself: "
-        ":jobs, :read, :kill, :reset, :help."  ,
+        ":jobs, :read, :kill, :reset, :help.",
     .groups = groups,
     .run = shell_main,
 };

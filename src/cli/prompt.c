@@ -66,8 +66,8 @@ static void tell_jobs(const struct prompt *p, const json_t *result)
         if ((is_running && json_integer_value(json_object_get(job, "cell")) != p->cell) ||
             text_open(&t) < 0)
             continue;
-        fprintf(t.stream, "glovebox: job %d %s: ",
-                (int)json_integer_value(json_object_get(job, "pid")),
+        fprintf(t.stream,
+                "glovebox: job %d %s: ", (int)json_integer_value(json_object_get(job, "pid")),
                 is_running ? "runs" : "has ended");
         put_visible(t.stream, json_string_at(job, "command", ""),
                     strlen(json_string_at(job, "command", "")));
@@ -119,9 +119,8 @@ static bool is_exit(const char *text, size_t len)
 static void run_command(struct prompt *p)
 {
     size_t len = p->text.len > 0 ? p->text.len - 1 : 0; /* the last newline is the terminal's */
-    json_auto_t *request =
-        json_pack("{s:s, s:s, s:s%, s:o}", "kind", "shell", "session", SESSION, "command",
-                  p->text.data, len, "argv", argv_of(p));
+    json_auto_t *request = json_pack("{s:s, s:s, s:s%, s:o}", "kind", "shell", "session", SESSION,
+                                     "command", p->text.data, len, "argv", argv_of(p));
     auto_free char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
     json_auto_t *result = NULL;
 
@@ -198,7 +197,8 @@ static void say_read(struct prompt *p, const char *rest)
     const char *text;
 
     if (job < 2 || offset < 0) {
-        message(":read takes the number of a job, and perhaps from which byte on; :jobs lists them");
+        message(
+            ":read takes the number of a job, and perhaps from which byte on; :jobs lists them");
         return;
     }
     result = ask_session(p, "job_read", job, offset);

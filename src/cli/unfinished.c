@@ -15,9 +15,9 @@ struct scan {
     char nest[NEST_MAX]; /* what is open: " ` ( and, with a $ before it, { or s for a bracket;
                             m: one of arithmetic */
     size_t depth;
-    int blocks;          /* of if, for, case and the like */
-    bool begins;         /* a command: words that open and close mean something here */
-    bool wants_more;     /* the last that was seen was an operator with something missing behind it */
+    int blocks;      /* of if, for, case and the like */
+    bool begins;     /* a command: words that open and close mean something here */
+    bool wants_more; /* the last that was seen was an operator with something missing behind it */
     struct {
         char word[WORD_MAX];
         bool is_indented; /* <<- */
@@ -126,8 +126,8 @@ static void take_word(struct scan *s)
 {
     static const char *const opens[] = { "if", "for", "while", "until", "case", "select", "{" };
     static const char *const closes[] = { "fi", "done", "esac", "}" };
-    static const char *const leads[] = { "then", "do", "else", "elif", "!", "time", "if",
-                                         "while", "until", "{" };
+    static const char *const leads[] = { "then", "do", "else",  "elif",  "!",
+                                         "time", "if", "while", "until", "{" };
     const char *word = s->at;
     size_t len;
     bool began = s->begins;
@@ -256,10 +256,42 @@ static bool take_quote(struct scan *s)
     return true;
 }
 
+static void in_arithmetic(struct scan *s)
+{
+    if (*s->at == '(')
+        push(s, 'm');
+    else if (*s->at == ')')
+        pop(s);
+    s->at++;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Where a command is read, and not within something. */
+static void in_command(struct scan *s)
+{
+    if (s->begins && has(s, "((")) {
+        take_arithmetic(s);
+    } else if (is_blank(*s->at) || strchr("<>", *s->at)) {
+        if (!take_operator(s))
+            s->at++;
+    } else if (*s->at == '#' && (s->begins || is_blank(s->at[-1]))) {
+        const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
+        s->at = newline ? newline : s->end;
+    } else if (*s->at == '\n') {
+        take_newline(s);
+    } else if (*s->at == '(' || *s->at == ')') {
+        take_bracket(s);
+    } else if (!take_operator(s)) {
+        take_word(s);
+    }
+}
+
 static void step(struct scan *s)
 {
-    bool is_blank = *s->at == ' ' || *s->at == '\t';
-
     if (top(s) == '"') {
         in_double_quotes(s);
         return;
@@ -269,33 +301,16 @@ static void step(struct scan *s)
         s->at++;
         return;
     }
-    if (!is_blank && *s->at != '\n' && *s->at != '#')
+    if (!is_blank(*s->at) && *s->at != '\n' && *s->at != '#')
         s->wants_more = false;
     if (take_quote(s))
         return;
-    if (top(s) == 'm') {
-        if (*s->at == '(')
-            push(s, 'm');
-        else if (*s->at == ')')
-            pop(s);
+    if (top(s) == 'm')
+        in_arithmetic(s);
+    else if (top(s) == '{')
         s->at++;
-    } else if (s->begins && has(s, "((")) {
-        take_arithmetic(s);
-    } else if (is_blank || top(s) == '{') {
-        s->at++;
-    } else if (*s->at == '#' && (s->begins || s->at[-1] == ' ' || s->at[-1] == '\t')) {
-        const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
-        s->at = newline ? newline : s->end;
-    } else if (*s->at == '\n') {
-        take_newline(s);
-    } else if (*s->at == '(' || *s->at == ')') {
-        take_bracket(s);
-    } else if (!take_operator(s)) {
-        if (strchr("<>", *s->at))
-            s->at++;
-        else
-            take_word(s);
-    }
+    else
+        in_command(s);
 }
 
 bool command_is_unfinished(const char *text, size_t len)

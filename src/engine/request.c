@@ -534,9 +534,11 @@ static int check_session(const struct request *r, struct gb_err *err)
                        r->job > 0 ? "job: only with op 'job_read' or 'job_kill'"
                                   : "the request names no 'job'");
     if (r->op != SESSION_TYPE && (r->typed[0] || r->typed[1]))
-        return gb_fail(err, GB_E_INVALID, 0, "%s: only with op 'type'", r->typed[0] ? "text" : "keys");
+        return gb_fail(err, GB_E_INVALID, 0, "%s: only with op 'type'",
+                       r->typed[0] ? "text" : "keys");
     if ((r->op == SESSION_RESIZE) != (r->typed[2] && r->typed[3]))
-        return gb_fail(err, GB_E_INVALID, 0, "op 'resize' takes 'rows' and 'columns', and no other does");
+        return gb_fail(err, GB_E_INVALID, 0,
+                       "op 'resize' takes 'rows' and 'columns', and no other does");
     if (r->cell && r->op != SESSION_REWIND)
         return gb_fail(err, GB_E_INVALID, 0, "cell: only with op 'rewind'");
     return check_session_files(r, err);

@@ -44,8 +44,8 @@ struct request {
     const json_t *cell;  /* borrowed, or NULL: the one before the last */
     const char *into;    /* borrowed, or NULL: the name of a fork */
     const char *path;    /* borrowed, or NULL: of a file in its workspace, and which part of it: */
-    const json_t *typed[4]; /* borrowed, or NULL: text, keys, rows, columns */
-    pid_t job;           /* or 0: one that a shell left in the background */
+    const json_t *typed[4];    /* borrowed, or NULL: text, keys, rows, columns */
+    pid_t job;                 /* or 0: one that a shell left in the background */
     json_int_t offset, length; /* 0: from its beginning, as much as is usual */
     struct settings settings;
     struct policy_lists lists; /* what it says about them */

@@ -331,8 +331,8 @@ static bool is_about_shell(const struct request *r)
 static int refuse_foreign(const struct session *s, const struct request *r, struct gb_err *err)
 {
     bool wants_shell = r->is_shell || is_about_shell(r);
-    bool wants_python = (!r->is_op && !r->is_shell) || r->op == SESSION_REWIND ||
-                        r->op == SESSION_FORK;
+    bool wants_python =
+        (!r->is_op && !r->is_shell) || r->op == SESSION_REWIND || r->op == SESSION_FORK;
 
     if (!s->is_begun || (s->is_shell ? !wants_python : !wants_shell))
         return 0;
@@ -520,18 +520,16 @@ static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
 /* What is asked of the guest that changes nothing in it. */
 static json_t *inspection(const struct request *r)
 {
-    static const char *const ops[] = { [SESSION_JOBS] = "jobs",
-                                       [SESSION_JOB_READ] = "job_read",
-                                       [SESSION_JOB_KILL] = "job_kill",
-                                       [SESSION_TYPE] = "type",
-                                       [SESSION_SCREEN] = "screen",
-                                       [SESSION_RESIZE] = "resize" };
+    static const char *const ops[] = {
+        [SESSION_JOBS] = "jobs", [SESSION_JOB_READ] = "job_read", [SESSION_JOB_KILL] = "job_kill",
+        [SESSION_TYPE] = "type", [SESSION_SCREEN] = "screen",     [SESSION_RESIZE] = "resize"
+    };
 
     if (!is_about_shell(r))
         return json_pack("{s:s}", "op", "inspect");
-    return json_pack("{s:s,s:O?,s:O?,s:O?,s:O?,s:I,s:I,s:I}", "op", ops[r->op], "text", r->typed[0], "keys", r->typed[1],
-                     "rows", r->typed[2], "columns", r->typed[3], "job", (json_int_t)r->job, "offset",
-                     r->offset, "length", r->length);
+    return json_pack("{s:s,s:O?,s:O?,s:O?,s:O?,s:I,s:I,s:I}", "op", ops[r->op], "text", r->typed[0],
+                     "keys", r->typed[1], "rows", r->typed[2], "columns", r->typed[3], "job",
+                     (json_int_t)r->job, "offset", r->offset, "length", r->length);
 }
 
 int session_order(struct gb_job *job, struct run_order *order, struct gb_err *err)
@@ -650,11 +648,12 @@ void session_collect(struct gb_job *job, const struct run_outcome *o)
     if (o->note)
         warn(job, o->note);
     if (o->place == PLACE_NEW && s->is_begun)
-        warn(job, "the shell has ended, and a new one has taken its place: variables, functions and "
-                  "the directory are gone, files are there");
-    set_state(job, o->place == PLACE_ROLLED                  ? "rolled_back"
+        warn(job,
+             "the shell has ended, and a new one has taken its place: variables, functions and "
+             "the directory are gone, files are there");
+    set_state(job, o->place == PLACE_ROLLED               ? "rolled_back"
                    : s->is_begun && o->place != PLACE_NEW ? "intact"
-                                                            : "new");
+                                                          : "new");
     s->is_begun = true;
     if (s->is_shell)
         shell_session_collect(job, o->answer ? o->answer : o->said);

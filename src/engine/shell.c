@@ -80,7 +80,8 @@ static int say_confine(struct shell_settings *s, const char *key, json_t *value,
     const char *word = json_string_value(value); /* as the command line has it */
     bool is_confined = word && strcmp(word, "yes") == 0;
 
-    if (!(word && (is_confined || strcmp(word, "no") == 0)) && say_bool(&is_confined, key, value, err) < 0)
+    if (!(word && (is_confined || strcmp(word, "no") == 0)) &&
+        say_bool(&is_confined, key, value, err) < 0)
         return -1;
     s->confine = is_confined ? CONFINE_YES : CONFINE_NO;
     return 0;
@@ -95,12 +96,10 @@ static const struct {
     const char *key;
     int (*say)(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err);
 } keys[] = {
-    { "clean_env", say_clean },
-    { "confine_workdir", say_confine },
-    { "pty", say_pty },
-    { "raw", say_raw },
-    { "shell", say_shell },
-    { "unset_env", say_unset }, { "workdir", say_workdir },
+    { "clean_env", say_clean }, { "confine_workdir", say_confine },
+    { "pty", say_pty },         { "raw", say_raw },
+    { "shell", say_shell },     { "unset_env", say_unset },
+    { "workdir", say_workdir },
 };
 
 int shell_say(struct shell_settings *s, const char *key, json_t *value, struct gb_err *err)
@@ -227,23 +226,23 @@ void shell_session_program(struct request *r, const struct config *config, bool 
 static json_t *clean_job(const json_t *from)
 {
     static const char *const numbers[] = { "pid", "number", "cell", "late_bytes" };
-    json_t *to = json_pack("{s:b,s:s,s:s}", "running", json_is_true(json_object_get(from, "running")),
-                           "state", json_string_at(from, "state", ""), "command",
-                           json_string_at(from, "command", ""));
+    json_t *to = json_pack(
+        "{s:b,s:s,s:s}", "running", json_is_true(json_object_get(from, "running")), "state",
+        json_string_at(from, "state", ""), "command", json_string_at(from, "command", ""));
 
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        json_object_set_new(
-            to, numbers[i],
-            json_integer(json_integer_value(json_object_get(from, numbers[i]))));
+        json_object_set_new(to, numbers[i],
+                            json_integer(json_integer_value(json_object_get(from, numbers[i]))));
     return to;
 }
 
 static json_t *clean_terminal(const json_t *from)
 {
     static const char *const numbers[] = { "rows", "columns", "row", "column", "exit_code" };
-    json_t *to = json_pack("{s:b,s:b,s:s}", "running", json_is_true(json_object_get(from, "running")),
-                           "waiting", json_is_true(json_object_get(from, "waiting")), "screen",
-                           json_string_at(from, "screen", ""));
+    json_t *to =
+        json_pack("{s:b,s:b,s:s}", "running", json_is_true(json_object_get(from, "running")),
+                  "waiting", json_is_true(json_object_get(from, "waiting")), "screen",
+                  json_string_at(from, "screen", ""));
 
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         if (json_is_integer(json_object_get(from, numbers[i])))

@@ -27,19 +27,19 @@
 enum {
     READ_USUAL = 64 << 10,
     FRESH_MS = 1,
-    LOOK_MS = 100,           /* between looks at whether a terminal is waited for */
-    STILL_US = 200000,       /* without output, before it can be */
-    QUIET_US = 700000,       /* and for programs that wait for several things */
-    TYPED_US = 1000000,      /* after what was typed, somebody is told at the latest */
+    LOOK_MS = 100,      /* between looks at whether a terminal is waited for */
+    STILL_US = 200000,  /* without output, before it can be */
+    QUIET_US = 700000,  /* and for programs that wait for several things */
+    TYPED_US = 1000000, /* after what was typed, somebody is told at the latest */
 };
 
 struct shells {
     struct live live;
     int chan, answer;
-    uint64_t token;      /* of the order that is followed */
-    const char *op;      /* one of the table's names, or NULL: none is */
-    json_t *value;       /* what it is answered with, beside the usual */
-    int64_t began_us;    /* when that was */
+    uint64_t token;   /* of the order that is followed */
+    const char *op;   /* one of the table's names, or NULL: none is */
+    json_t *value;    /* what it is answered with, beside the usual */
+    int64_t began_us; /* when that was */
 };
 
 /* Not a mask of poll()'s: a job that prints without end would keep the signal out for good. */
@@ -78,9 +78,10 @@ static json_t *terminal(const struct shells *s, bool is_waiting)
 {
     const struct screen *screen = &s->live.pty.screen;
     char *text = screen_text(screen);
-    json_t *json = json_pack("{s:b,s:b,s:i,s:i,s:i,s:i,s:s}", "running", s->live.is_running, "waiting",
-                             is_waiting, "rows", screen->rows, "columns", screen->columns, "row",
-                             screen->row, "column", screen->column, "screen", text ? text : "");
+    json_t *json =
+        json_pack("{s:b,s:b,s:i,s:i,s:i,s:i,s:s}", "running", s->live.is_running, "waiting",
+                  is_waiting, "rows", screen->rows, "columns", screen->columns, "row", screen->row,
+                  "column", screen->column, "screen", text ? text : "");
 
     if (!s->live.is_running)
         json_object_set_new(json, "exit_code", json_integer(s->live.last_status));
@@ -182,7 +183,8 @@ static void do_type(struct shells *s, const struct guest_order *order)
     if (refuse_without_terminal(s))
         return;
     live_attend(&s->live, true);
-    if (pty_type(&s->live.pty, json_object_get(about, "text"), json_object_get(about, "keys"), &err) < 0)
+    if (pty_type(&s->live.pty, json_object_get(about, "text"), json_object_get(about, "keys"),
+                 &err) < 0)
         refuse(s, &err);
     else if (!s->live.is_running)
         answer(s);
@@ -242,9 +244,9 @@ static void do_read(struct shells *s, const struct guest_order *order)
     json_int_t length = json_integer_value(json_object_get(about, "length"));
     struct gb_err err;
 
-    s->value = live_read_job(&s->live, job_of(about),
-                             json_integer_value(json_object_get(about, "offset")),
-                             length > 0 ? length : READ_USUAL);
+    s->value =
+        live_read_job(&s->live, job_of(about), json_integer_value(json_object_get(about, "offset")),
+                      length > 0 ? length : READ_USUAL);
     if (!s->value) {
         (void)no_job(&err, job_of(about));
         refuse(s, &err);
@@ -269,9 +271,9 @@ static const struct {
     const char *name;
     void (*act)(struct shells *s, const struct guest_order *order);
 } acts[] = {
-    { "begin", do_begin },   { "cell", do_cell },     { "inspect", do_jobs },
-    { "jobs", do_jobs },     { "job_read", do_read }, { "job_kill", do_kill },
-    { "type", do_type },     { "screen", do_screen }, { "resize", do_resize },
+    { "begin", do_begin }, { "cell", do_cell },     { "inspect", do_jobs },
+    { "jobs", do_jobs },   { "job_read", do_read }, { "job_kill", do_kill },
+    { "type", do_type },   { "screen", do_screen }, { "resize", do_resize },
 };
 
 static void obey(struct shells *s, const struct guest_order *order)

@@ -246,8 +246,7 @@ static bool read_survivor(const struct init *in, pid_t pid, struct box_survivor 
 }
 
 /* Whoever lives beside the main process, before it is killed. */
-static void list_survivors(const struct init *in, const struct seat *s,
-                           struct box_event *event)
+static void list_survivors(const struct init *in, const struct seat *s, struct box_event *event)
 {
     pid_t pids[256];
     size_t n = s->is_listing ? watch_descendants(in->proc, getpid(), pids, ARRAY_LEN(pids)) : 0;

@@ -163,8 +163,8 @@ static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
     (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     (void)posix_spawnattr_setsigmask(&attr, &none);
     (void)posix_spawnattr_setsigdefault(&attr, &all);
-    (void)posix_spawnattr_setflags(
-        &attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETSID);
     r = posix_spawn(ret, l->program, &actions, &attr, ready.argv, ready.env);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)posix_spawnattr_destroy(&attr);
@@ -196,12 +196,12 @@ static int introduce(struct live *l, bool carry, struct gb_err *err)
     l->to_say.len = 0;
     l->said.len = 0;
     if (say(l, loader_text, err) < 0 || say(l, "__gb_dir=", err) < 0 ||
-        say_quoted(l, l->dir, err) < 0 ||
-        say(l, "; __gb_step=$__gb_dir/" STEP_FILE, err) < 0)
+        say_quoted(l, l->dir, err) < 0 || say(l, "; __gb_step=$__gb_dir/" STEP_FILE, err) < 0)
         return -1;
     /* One group for all, which has the terminal; Ctrl-C is for what runs and not for the shell. */
     if (l->pty.master >= 0 &&
-        say(l, "; \\builtin set +m; \\builtin trap : INT QUIT; \\builtin export TERM=xterm", err) < 0)
+        say(l, "; \\builtin set +m; \\builtin trap : INT QUIT; \\builtin export TERM=xterm", err) <
+            0)
         return -1;
     if (!carry)
         return say(l, "\n", err);
@@ -250,10 +250,9 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
 {
     const char *workdir = json_string_at(request, "workdir", NULL);
 
-    *l = (struct live){ .begun = json_incref(request),
-                        .script = -1,
-                        .status = -1,
-                        .pty.master = -1 };
+    *l = (struct live){
+        .begun = json_incref(request), .script = -1, .status = -1, .pty.master = -1
+    };
     gb_buf_init(&l->pending, PENDING_MAX);
     gb_buf_init(&l->to_say, SAY_MAX);
     gb_buf_init(&l->said, 3 * REPORT_MAX);
@@ -266,8 +265,9 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
         return -1;
     if (shell_family_of(l->program) != SHELL_BASH) {
         (void)gb_fail(err, GB_E_INVALID, 0, "shell: %s cannot be kept for a session", l->program);
-        return gb_fail_hint(err, "use bash, or leave 'session' out: each command then has a shell of "
-                                 "its own");
+        return gb_fail_hint(err,
+                            "use bash, or leave 'session' out: each command then has a shell of "
+                            "its own");
     }
     if (json_is_true(json_object_get(request, "pty")) && pty_open(&l->pty, err) < 0)
         return -1;
@@ -299,7 +299,7 @@ static int say_exports(struct live *l, const json_t *exports, struct gb_err *err
                     : say(l, "; ", err);
         else
             r = say(l, "\\builtin unset -v ", err) < 0 || say(l, name, err) < 0 ? -1
-                                                                              : say(l, "; ", err);
+                                                                                : say(l, "; ", err);
         if (r < 0)
             return -1;
     }
@@ -376,7 +376,8 @@ static int say_command(struct live *l, const json_t *request, int in, struct gb_
     char text[STREAM_PATH + 80], path[STREAM_PATH];
 
     l->has_stdin = in >= 0;
-    if (copy_stdin(l, in, path, err) < 0 || say_exports(l, json_object_get(request, "exports"), err) < 0)
+    if (copy_stdin(l, in, path, err) < 0 ||
+        say_exports(l, json_object_get(request, "exports"), err) < 0)
         return -1;
     if (anchor && (say(l, "\\builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
                    say(l, " || :; ", err) < 0))
@@ -385,8 +386,9 @@ static int say_command(struct live *l, const json_t *request, int in, struct gb_
     if (say(l, text, err) < 0 || say_quoted(l, json_string_at(request, "code", ""), err) < 0)
         return -1;
     /* Its "$?" is that of the one before; under 'set -e' that would be the end of it. */
-    (void)snprintf(text, sizeof(text), "; [[ $- == *e* ]] || __gb_rc %d; \\builtin . %s/" COMMAND_FILE,
-                   l->last_status, l->dir);
+    (void)snprintf(text, sizeof(text),
+                   "; [[ $- == *e* ]] || __gb_rc %d; \\builtin . %s/" COMMAND_FILE, l->last_status,
+                   l->dir);
     if (say(l, text, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(argv); i++)
@@ -723,11 +725,11 @@ json_t *live_read_job(const struct live *l, pid_t pid, json_int_t offset, json_i
         from = have;
     if ((uint64_t)length > have - from)
         length = (json_int_t)(have - from);
-    return json_pack("{s:i,s:I,s:I,s:I,s:b,s:o}", "pid", (int)pid, "offset", (json_int_t)from,
-                     "next_offset", (json_int_t)(from + (uint64_t)length), "bytes",
-                     (json_int_t)have, "open", s && stream_is_open(s), "text",
-                     json_replaced(s && s->late ? s->late + (from - s->dropped) : "",
-                                  (size_t)length));
+    return json_pack(
+        "{s:i,s:I,s:I,s:I,s:b,s:o}", "pid", (int)pid, "offset", (json_int_t)from, "next_offset",
+        (json_int_t)(from + (uint64_t)length), "bytes", (json_int_t)have, "open",
+        s && stream_is_open(s), "text",
+        json_replaced(s && s->late ? s->late + (from - s->dropped) : "", (size_t)length));
 }
 
 bool live_end_job(const struct live *l, pid_t pid)

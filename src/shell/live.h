@@ -33,10 +33,10 @@ struct live_job {
 struct live {
     const json_t *begun; /* how it began: the environment, which shell */
     char *program;
-    char dir[160]; /* where its pipes are made */
-    pid_t pid;     /* of the shell; 0: there is none */
-    int script;    /* where it reads */
-    int status;    /* where it reports */
+    char dir[160];        /* where its pipes are made */
+    pid_t pid;            /* of the shell; 0: there is none */
+    int script;           /* where it reads */
+    int status;           /* where it reports */
     struct gb_buf to_say; /* what it was not told yet */
     struct gb_buf said;   /* what it reported, as far as it came */
     char number[REPORT_NUMBER + 1];
@@ -44,16 +44,17 @@ struct live {
     int last_status;
     bool is_running;
     bool has_stdin;
-    bool is_fresh; /* a command has just begun: most are over before it is worth looking at its pipes */
+    bool
+        is_fresh; /* a command has just begun: most are over before it is worth looking at its pipes */
     bool is_new; /* since the last command: what an earlier shell held is lost */
     struct stream streams[LIVE_STREAMS_MAX];
     struct live_job jobs[LIVE_JOBS_MAX];
     size_t n_jobs;
     char cwd[1024];
     struct pty pty;
-    bool is_attended;      /* somebody waits for what is printed there; else it is kept: */
+    bool is_attended; /* somebody waits for what is printed there; else it is kept: */
     struct gb_buf pending;
-    int64_t printed_us;    /* when that was last */
+    int64_t printed_us; /* when that was last */
 };
 
 /* Start it, as the request says: "env", "shell", "workdir". Keeps a reference to that. */

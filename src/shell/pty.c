@@ -21,15 +21,15 @@ const char *pty_key(const char *name, size_t *ret_len)
     static const struct {
         const char *name, *bytes;
     } keys[] = {
-        { "enter", "\r" },        { "tab", "\t" },          { "escape", "\033" },
-        { "backspace", "\177" },  { "space", " " },         { "up", "\033[A" },
-        { "down", "\033[B" },     { "right", "\033[C" },    { "left", "\033[D" },
-        { "home", "\033[H" },     { "end", "\033[F" },      { "insert", "\033[2~" },
-        { "delete", "\033[3~" },  { "pageup", "\033[5~" },  { "pagedown", "\033[6~" },
-        { "f1", "\033OP" },       { "f2", "\033OQ" },       { "f3", "\033OR" },
-        { "f4", "\033OS" },       { "f5", "\033[15~" },     { "f6", "\033[17~" },
-        { "f7", "\033[18~" },     { "f8", "\033[19~" },     { "f9", "\033[20~" },
-        { "f10", "\033[21~" },    { "f11", "\033[23~" },    { "f12", "\033[24~" },
+        { "enter", "\r" },       { "tab", "\t" },         { "escape", "\033" },
+        { "backspace", "\177" }, { "space", " " },        { "up", "\033[A" },
+        { "down", "\033[B" },    { "right", "\033[C" },   { "left", "\033[D" },
+        { "home", "\033[H" },    { "end", "\033[F" },     { "insert", "\033[2~" },
+        { "delete", "\033[3~" }, { "pageup", "\033[5~" }, { "pagedown", "\033[6~" },
+        { "f1", "\033OP" },      { "f2", "\033OQ" },      { "f3", "\033OR" },
+        { "f4", "\033OS" },      { "f5", "\033[15~" },    { "f6", "\033[17~" },
+        { "f7", "\033[18~" },    { "f8", "\033[19~" },    { "f9", "\033[20~" },
+        { "f10", "\033[21~" },   { "f11", "\033[23~" },   { "f12", "\033[24~" },
     };
     static char control[1];
 
@@ -144,9 +144,10 @@ static bool is_terminal(const struct pty *p, const char *pid, unsigned long fd)
 /* By the system call that it is in. */
 static bool is_reader(const struct pty *p, const char *pid, bool is_quiet)
 {
-    static const long several[] = { SYS_ppoll, SYS_pselect6, SYS_epoll_pwait,
+    static const long several[] = {
+        SYS_ppoll, SYS_pselect6, SYS_epoll_pwait,
 #ifdef SYS_poll
-                                    SYS_poll,  SYS_select,   SYS_epoll_wait,
+        SYS_poll,  SYS_select,   SYS_epoll_wait,
 #endif
     };
     char path[64], text[256], *end = NULL;

@@ -60,7 +60,8 @@ static bool read_job(const char *at, const char *end, struct report_job *ret)
         gap++;
     copy_text(ret->state, sizeof(ret->state), at, gap);
     copy_text(ret->command, sizeof(ret->command), skip_blanks(gap, end), end);
-    ret->is_running = strncmp(ret->state, "Running", 7) == 0 || strncmp(ret->state, "Stopped", 7) == 0;
+    ret->is_running =
+        strncmp(ret->state, "Running", 7) == 0 || strncmp(ret->state, "Stopped", 7) == 0;
     return true;
 }
 

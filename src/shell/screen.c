@@ -191,30 +191,85 @@ static void act(struct screen *s, char final)
     bool scrolls = s->row >= s->top && s->row <= s->bottom;
 
     switch (final) {
-    case 'A': move_to(s, s->row - n, column); break;
-    case 'B': case 'e': move_to(s, s->row + n, column); break;
-    case 'C': case 'a': move_to(s, s->row, column + n); break;
-    case 'D': move_to(s, s->row, column - n); break;
-    case 'E': move_to(s, s->row + n, 0); break;
-    case 'F': move_to(s, s->row - n, 0); break;
-    case 'G': case '`': move_to(s, s->row, n - 1); break;
-    case 'd': move_to(s, n - 1, column); break;
-    case 'H': case 'f': move_to(s, n - 1, number(s, 1, 1) - 1); break;
-    case 'J': erase_screen(s, how); break;
-    case 'K': erase_line(s, how); break;
-    case 'L': if (scrolls) scroll(s, s->row, s->bottom, -n); break;
-    case 'M': if (scrolls) scroll(s, s->row, s->bottom, n); break;
-    case 'S': scroll(s, s->top, s->bottom, n); break;
-    case 'T': scroll(s, s->top, s->bottom, -n); break;
-    case 'P': shift(s, -n); break;
-    case '@': shift(s, n); break;
-    case 'X': blank(s, s->row, column, clamp(column + n, 0, s->columns)); break;
-    case 'h': set_mode(s, true); break;
-    case 'l': set_mode(s, false); break;
-    case 'r': if (!s->prefix) set_region(s); break;
-    case 's': s->saved_row = s->row; s->saved_column = column; break;
-    case 'u': move_to(s, s->saved_row, s->saved_column); break;
-    default: break;
+    case 'A':
+        move_to(s, s->row - n, column);
+        break;
+    case 'B':
+    case 'e':
+        move_to(s, s->row + n, column);
+        break;
+    case 'C':
+    case 'a':
+        move_to(s, s->row, column + n);
+        break;
+    case 'D':
+        move_to(s, s->row, column - n);
+        break;
+    case 'E':
+        move_to(s, s->row + n, 0);
+        break;
+    case 'F':
+        move_to(s, s->row - n, 0);
+        break;
+    case 'G':
+    case '`':
+        move_to(s, s->row, n - 1);
+        break;
+    case 'd':
+        move_to(s, n - 1, column);
+        break;
+    case 'H':
+    case 'f':
+        move_to(s, n - 1, number(s, 1, 1) - 1);
+        break;
+    case 'J':
+        erase_screen(s, how);
+        break;
+    case 'K':
+        erase_line(s, how);
+        break;
+    case 'L':
+        if (scrolls)
+            scroll(s, s->row, s->bottom, -n);
+        break;
+    case 'M':
+        if (scrolls)
+            scroll(s, s->row, s->bottom, n);
+        break;
+    case 'S':
+        scroll(s, s->top, s->bottom, n);
+        break;
+    case 'T':
+        scroll(s, s->top, s->bottom, -n);
+        break;
+    case 'P':
+        shift(s, -n);
+        break;
+    case '@':
+        shift(s, n);
+        break;
+    case 'X':
+        blank(s, s->row, column, clamp(column + n, 0, s->columns));
+        break;
+    case 'h':
+        set_mode(s, true);
+        break;
+    case 'l':
+        set_mode(s, false);
+        break;
+    case 'r':
+        if (!s->prefix)
+            set_region(s);
+        break;
+    case 's':
+        s->saved_row = s->row;
+        s->saved_column = column;
+        break;
+    case 'u':
+        move_to(s, s->saved_row, s->saved_column);
+        break;
+    default:
+        break;
     }
 }
 
@@ -223,12 +278,25 @@ static void act(struct screen *s, char final)
 static void control(struct screen *s, char c)
 {
     switch (c) {
-    case '\n': case '\v': case '\f': line_feed(s); break;
-    case '\r': s->column = 0; break;
-    case '\b': s->column = clamp(s->column - 1, 0, s->columns - 1); break;
-    case '\t': s->column = clamp((s->column / 8 + 1) * 8, 0, s->columns - 1); break;
-    case '\033': s->state = ESCAPE; break;
-    default: break;
+    case '\n':
+    case '\v':
+    case '\f':
+        line_feed(s);
+        break;
+    case '\r':
+        s->column = 0;
+        break;
+    case '\b':
+        s->column = clamp(s->column - 1, 0, s->columns - 1);
+        break;
+    case '\t':
+        s->column = clamp((s->column / 8 + 1) * 8, 0, s->columns - 1);
+        break;
+    case '\033':
+        s->state = ESCAPE;
+        break;
+    default:
+        break;
     }
 }
 
@@ -241,20 +309,45 @@ static void escape(struct screen *s, char c)
         s->n_numbers = 0;
         s->prefix = 0;
         break;
-    case ']': case 'P': case '_': case '^': case 'X': s->state = STRING; break;
-    case '(': case ')': case '#': case '%': s->state = CHARSET; break;
-    case '7': s->saved_row = s->row; s->saved_column = s->column; break;
-    case '8': move_to(s, s->saved_row, s->saved_column); break;
-    case 'D': line_feed(s); break;
-    case 'E': s->column = 0; line_feed(s); break;
+    case ']':
+    case 'P':
+    case '_':
+    case '^':
+    case 'X':
+        s->state = STRING;
+        break;
+    case '(':
+    case ')':
+    case '#':
+    case '%':
+        s->state = CHARSET;
+        break;
+    case '7':
+        s->saved_row = s->row;
+        s->saved_column = s->column;
+        break;
+    case '8':
+        move_to(s, s->saved_row, s->saved_column);
+        break;
+    case 'D':
+        line_feed(s);
+        break;
+    case 'E':
+        s->column = 0;
+        line_feed(s);
+        break;
     case 'M':
         if (s->row == s->top)
             scroll(s, s->top, s->bottom, -1);
         else if (s->row > 0)
             s->row--;
         break;
-    case 'c': erase_screen(s, 2); move_to(s, 0, 0); break;
-    default: break;
+    case 'c':
+        erase_screen(s, 2);
+        move_to(s, 0, 0);
+        break;
+    default:
+        break;
     }
 }
 
@@ -286,7 +379,8 @@ static void character(struct screen *s, unsigned char c)
     if (s->more > 0 && (c & 0xc0) == 0x80) {
         s->code = s->code << 6 | (c & 0x3f);
         if (--s->more == 0)
-            put(s, s->code > 0x10ffff || (s->code >= 0xd800 && s->code < 0xe000) ? 0xfffd : s->code);
+            put(s,
+                s->code > 0x10ffff || (s->code >= 0xd800 && s->code < 0xe000) ? 0xfffd : s->code);
         return;
     }
     s->more = 0;
@@ -303,14 +397,23 @@ static void character(struct screen *s, unsigned char c)
 static void add(struct screen *s, char c)
 {
     switch (s->state) {
-    case ESCAPE: escape(s, c); return;
-    case SEQUENCE: sequence(s, c); return;
-    case CHARSET: s->state = PLAIN; return;
+    case ESCAPE:
+        escape(s, c);
+        return;
+    case SEQUENCE:
+        sequence(s, c);
+        return;
+    case CHARSET:
+        s->state = PLAIN;
+        return;
     case STRING:
         s->state = c == '\a' ? PLAIN : c == '\033' ? STRING_ESCAPE : STRING;
         return;
-    case STRING_ESCAPE: s->state = c == '\\' ? PLAIN : STRING; return;
-    default: break;
+    case STRING_ESCAPE:
+        s->state = c == '\\' ? PLAIN : STRING;
+        return;
+    default:
+        break;
     }
     if ((unsigned char)c < 0x20 || c == 0x7f)
         control(s, c);

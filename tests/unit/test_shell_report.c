@@ -39,9 +39,9 @@ static void test_statuses(void **state)
         const char *text;
         int status; /* -1: none */
     } cases[] = {
-        { " 0", 0 },   { " 127", 127 }, { " 255", 255 }, { " 256", -1 },  { " -1", -1 },
-        { "42", -1 },  { "", -1 },      { " ", -1 },     { " abc", -1 },  { " 7 junk", 7 },
-        { " 12x", 12 }, { " 99999999999999999999", -1 },
+        { " 0", 0 },    { " 127", 127 },  { " 255", 255 }, { " 256", -1 },
+        { " -1", -1 },  { "42", -1 },     { "", -1 },      { " ", -1 },
+        { " abc", -1 }, { " 7 junk", 7 }, { " 12x", 12 },  { " 99999999999999999999", -1 },
     };
 
     (void)state;
@@ -83,16 +83,25 @@ static void test_pieces_and_junk(void **state)
 static void test_jobs_that_are_none(void **state)
 {
     static const char *const lines[] = {
-        "",      "[", "[1]", "[1]+", "[1]+ x Running", "[x]+ 12 Running  y", "[1]+ 1 Running  init",
-        "[1]+ 0 Running  all", "[1]+ -5 Running  x", "[1]+ 99999999999 Running  x", "611 Running  x",
+        "",
+        "[",
+        "[1]",
+        "[1]+",
+        "[1]+ x Running",
+        "[x]+ 12 Running  y",
+        "[1]+ 1 Running  init",
+        "[1]+ 0 Running  all",
+        "[1]+ -5 Running  x",
+        "[1]+ 99999999999 Running  x",
+        "611 Running  x",
     };
     struct report_job jobs[4];
 
     (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         assert_int_equal(report_jobs(lines[i], strlen(lines[i]), jobs, 4), 0);
-    assert_int_equal(report_jobs("[3]  77 Stopped                 vi\n  | more\n[4] 78 Done", 55, jobs, 4),
-                     2);
+    assert_int_equal(
+        report_jobs("[3]  77 Stopped                 vi\n  | more\n[4] 78 Done", 55, jobs, 4), 2);
     assert_true(jobs[0].is_running);
     assert_string_equal(jobs[1].state, "Done");
     assert_string_equal(jobs[1].command, "");

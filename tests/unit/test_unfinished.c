@@ -41,11 +41,29 @@ static void test_what_is_whole(void **state)
 static void test_what_goes_on(void **state)
 {
     static const char *const parts[] = {
-        "echo 'a\n",   "echo \"a\n",  "echo `a\n",      "echo $(a\n",     "echo ${a\n",
-        "(a\n",        "{ a\n",       "if a; then\n",   "for i in 1 2\n", "while a\ndo b\n",
-        "case x in\n", "a &&\n",      "a ||\n",         "a |\n",          "a \\\n",
-        "cat <<X\nb\n", "cat <<X\n",  "f() {\n",        "a=(1\n",         "until x; do\n",
-        "a && # why\n", "echo \"$(b 'c\n", "cat <<A <<B\na\nA\nb\n",
+        "echo 'a\n",
+        "echo \"a\n",
+        "echo `a\n",
+        "echo $(a\n",
+        "echo ${a\n",
+        "(a\n",
+        "{ a\n",
+        "if a; then\n",
+        "for i in 1 2\n",
+        "while a\ndo b\n",
+        "case x in\n",
+        "a &&\n",
+        "a ||\n",
+        "a |\n",
+        "a \\\n",
+        "cat <<X\nb\n",
+        "cat <<X\n",
+        "f() {\n",
+        "a=(1\n",
+        "until x; do\n",
+        "a && # why\n",
+        "echo \"$(b 'c\n",
+        "cat <<A <<B\na\nA\nb\n",
     };
 
     (void)state;
