@@ -96,8 +96,7 @@ static pid_t session_of(const struct init *in, pid_t pid)
  * is about to keep. */
 static bool is_of(const struct init *in, const struct seat *s, pid_t pid)
 {
-    return is_child(pid) &&
-           (in->n_seats == 1 || (s->guest > 0 && session_of(in, pid) == s->guest));
+    return is_child(pid) && (in->n_seats == 1 || (s->guest > 0 && session_of(in, pid) == s->guest));
 }
 
 static void tell_dropped(const struct seat *s, pid_t pid)
