@@ -213,7 +213,7 @@ pid_t copy_make(const struct copy_keeps *keeps)
     is_subreaper = be_subreaper(0);
     if (setjmp(m.back) != 0) {
         be_dormant(keeps);
-        (void)be_subreaper(is_subreaper); /* which a fork forgets, too */
+        (void)be_subreaper(is_subreaper);       /* which a fork forgets, too */
         (void)signal(BOX_WAKE_SIGNAL, SIG_IGN); /* should it be woken twice */
         (void)sigprocmask(SIG_SETMASK, &before, NULL);
         PyOS_AfterFork_Child();
