@@ -28,7 +28,7 @@ struct scan {
 
 static char top(const struct scan *s)
 {
-    return s->depth > 0 ? s->nest[s->depth - 1] : 0;
+    return s->depth > 0 ? s->nest[s->depth - 1] : '\0';
 }
 
 static void push(struct scan *s, char what)
@@ -76,7 +76,7 @@ static void take_document(struct scan *s)
         s->at++;
     for (; s->at < s->end && (quote || !strchr(" \t\n;&|<>()", *s->at)); s->at++) {
         if (quote ? *s->at == quote : (*s->at == '\'' || *s->at == '"')) {
-            quote = quote ? 0 : *s->at;
+            quote = quote ? '\0' : *s->at;
         } else if ((*s->at != '\\' || quote == '\'') && len + 1 < WORD_MAX) {
             word[len++] = *s->at;
         }

@@ -670,7 +670,7 @@ static json_t *job_json(const struct live *l, const struct live_job *job)
         if (l->streams[i].cell == job->cell)
             json_object_set_new(
                 json, "late_bytes",
-                json_integer((json_int_t)(l->streams[i].dropped + l->streams[i].n_late)));
+                json_integer((json_int_t)l->streams[i].dropped + (json_int_t)l->streams[i].n_late));
     return json;
 }
 
@@ -727,9 +727,8 @@ json_t *live_read_job(const struct live *l, pid_t pid, json_int_t offset, json_i
         length = (json_int_t)(have - from);
     return json_pack(
         "{s:i,s:I,s:I,s:I,s:b,s:o}", "pid", (int)pid, "offset", (json_int_t)from, "next_offset",
-        (json_int_t)(from + (uint64_t)length), "bytes", (json_int_t)have, "open",
-        s && stream_is_open(s), "text",
-        json_replaced(s && s->late ? s->late + (from - s->dropped) : "", (size_t)length));
+        (json_int_t)from + length, "bytes", (json_int_t)have, "open", s && stream_is_open(s),
+        "text", json_replaced(s && s->late ? s->late + (from - s->dropped) : "", (size_t)length));
 }
 
 bool live_end_job(const struct live *l, pid_t pid)

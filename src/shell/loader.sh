@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154 # what is set by the lines of ours, and in traps
 # What a persistent bash is told before its first command (live.c). Every command then comes as one line
 # at top level: no loop that 'break' could leave, no function that would make 'declare' local. It is
 # evaluated in a file that is sourced, so that 'return' ends the command and not the shell.

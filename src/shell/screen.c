@@ -37,7 +37,7 @@ int screen_init(struct screen *s, int rows, int columns)
     *s = (struct screen){ .rows = clamp(rows, 1, SCREEN_ROWS_MAX),
                           .columns = clamp(columns, 1, SCREEN_COLUMNS_MAX) };
     s->bottom = s->rows - 1;
-    s->cells = calloc((size_t)(s->rows * s->columns), sizeof(uint32_t));
+    s->cells = calloc((size_t)s->rows * (size_t)s->columns, sizeof(uint32_t));
     return s->cells ? 0 : -1;
 }
 
@@ -70,7 +70,7 @@ int screen_resize(struct screen *s, int rows, int columns)
 static void scroll(const struct screen *s, int top, int bottom, int n)
 {
     int height = bottom - top + 1, by = clamp(n < 0 ? -n : n, 0, height);
-    size_t bytes = (size_t)((height - by) * s->columns) * sizeof(uint32_t);
+    size_t bytes = (size_t)(height - by) * (size_t)s->columns * sizeof(uint32_t);
 
     if (height <= 0)
         return;
@@ -147,7 +147,7 @@ static void shift(struct screen *s, int n)
 /* A program that takes the whole screen, and gives it back as it was. */
 static void alternate(struct screen *s, bool is_on)
 {
-    size_t bytes = (size_t)(s->rows * s->columns) * sizeof(uint32_t);
+    size_t bytes = (size_t)s->rows * (size_t)s->columns * sizeof(uint32_t);
 
     if (is_on && !s->other) {
         s->other = malloc(bytes);
@@ -453,7 +453,7 @@ static int used(const struct screen *s, int row)
 
 char *screen_text(const struct screen *s)
 {
-    char *text = malloc((size_t)(s->rows * (s->columns * 4 + 1)) + 1), *at = text;
+    char *text = malloc((size_t)s->rows * ((size_t)s->columns * 4 + 1) + 1), *at = text;
     int rows = s->rows;
 
     while (text && rows > 0 && used(s, rows - 1) == 0)

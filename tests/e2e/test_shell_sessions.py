@@ -4,7 +4,7 @@ import os
 import time
 
 import pytest
-from box import SANITIZED, Terminal, glovebox, until
+from box import SANITIZED, Terminal, glovebox
 from test_sessions import LEVELS, engine
 
 LATE = 5 if SANITIZED else 1
