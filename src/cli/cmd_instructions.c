@@ -41,9 +41,9 @@ static int instructions_main(const struct args *args)
 }
 
 static const struct option_group *const groups[] = {
-    &mount_options,        &capture_options, &tool_options,    &limit_options, &shell_options,
-    &command_rule_options, &policy_options,  &consent_options, &box_options,   &config_options,
-    &general_options,      NULL
+    &mount_options, &capture_options,      &tool_options,    &limit_options,
+    &shell_options, &command_rule_options, &policy_options,  &consent_options,
+    &box_options,   &config_options,       &general_options, NULL
 };
 
 const struct command cmd_instructions = {
