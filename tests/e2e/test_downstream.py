@@ -8,6 +8,7 @@ import pytest
 
 import box
 import mcp
+import web
 
 ODD = str(box.ROOT / "tests/e2e/odd_server.py")
 
@@ -441,3 +442,14 @@ def test_print_config_keeps_the_servers(config):
     done = box.glovebox("mcp", "--print-config", "claude", "--code-mode", "--mcp", "x.json")
     assert json.loads(done.stdout)["mcpServers"]["glovebox"]["args"] == ["mcp", "--code-mode", "--mcp", "x.json"]
     assert re.search("glovebox$", json.loads(done.stdout)["mcpServers"]["glovebox"]["command"])
+
+
+def test_serve(config):
+    with web.Server("--mcp", config(odd=server(passthrough=True, allow=["add", "pid"])), "--code-mode") as s:
+        assert s.run("odd.add(a=1, b=2)").json()["value"] == {"sum": 3}
+        tools = s.modern("tools/list").json()["result"]["tools"]
+        assert [tool["name"] for tool in tools] == ["execute_code", "odd__add", "odd__pid"]
+        done = s.execute("odd.add(a=2, b=2)['sum']").json()["result"]["structuredContent"]
+        assert done["value"] == 4 and [c["name"] for c in done["tool_calls"]] == ["odd.add"]
+        s.ends()
+    assert not left_behind(ODD)
