@@ -255,7 +255,7 @@ def test_requests_may_name_one_unless_the_operator_has():
     ({"kind": "python", "code": "1", "command": "ls"}, "command: is for the kind 'shell'"),
     ({"kind": "python", "code": "1", "deny": ["x"]}, "unknown key 'deny'"),
     ({"kind": "shell", "command": "x" * (128 << 10)}, "128 KiB"),
-    ({"kind": "shell", "command": "ls", "deny": ["("]}, "no regular expression"),
+    ({"kind": "shell", "command": "ls", "deny": ["("]}, "not a regular expression"),
     ({"kind": "shell", "command": "ls", "raw": 1}, "raw: must be true or false"),
     ({"kind": "shell", "command": "ls", "workdir": ""}, "workdir"),
     ({"kind": "shell", "command": "ls", "spill": "/tmp"}, "unknown key 'spill'"),
@@ -276,7 +276,6 @@ def test_bytes_that_are_no_text():
 
 
 def test_usage():
-    assert glovebox("shell").returncode == 2
     assert "no command" in glovebox("shell").stderr
     assert glovebox("shell", "ls").returncode == 2
     assert glovebox("shell", "-c", "ls", "-c", "ls").returncode == 2
