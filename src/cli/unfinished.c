@@ -28,7 +28,9 @@ struct scan {
 
 static char top(const struct scan *s)
 {
-    return s->depth > 0 ? s->nest[s->depth - 1] : '\0';
+    if (s->depth == 0)
+        return '\0';
+    return s->nest[s->depth - 1];
 }
 
 static void push(struct scan *s, char what)
@@ -76,7 +78,10 @@ static void take_document(struct scan *s)
         s->at++;
     for (; s->at < s->end && (quote || !strchr(" \t\n;&|<>()", *s->at)); s->at++) {
         if (quote ? *s->at == quote : (*s->at == '\'' || *s->at == '"')) {
-            quote = quote ? '\0' : *s->at;
+            if (quote)
+                quote = '\0';
+            else
+                quote = *s->at;
         } else if ((*s->at != '\\' || quote == '\'') && len + 1 < WORD_MAX) {
             word[len++] = *s->at;
         }

@@ -200,6 +200,16 @@ static void collect_unready(struct gb_job *job, const json_t *failed)
     result_failed(job, &err);
 }
 
+/* A shell that stays could not begin the command, or says so: it is in a box where commands ran. */
+static bool collect_shell_failed(struct gb_job *job, const json_t *failed)
+{
+    if (!job->request.is_shell || !json_is_object(failed))
+        return false;
+    set_status(job, "error", EXIT_FAILED);
+    set(job, "error", plain_error("shell", json_string_at(failed, "message", "")));
+    return true;
+}
+
 static void collect_answer(struct gb_job *job, const struct run_outcome *o)
 {
     const json_t *answer = o->answer, *error = json_object_get(answer, "error");
@@ -222,12 +232,8 @@ static void collect_answer(struct gb_job *job, const struct run_outcome *o)
                      json_integer_value(json_object_get(answer, "risk")));
         return;
     }
-    if (job->request.is_shell && json_is_object(json_object_get(answer, "failed"))) {
-        set_status(job, "error", EXIT_FAILED);
-        set(job, "error",
-            plain_error("shell", json_string_at(json_object_get(answer, "failed"), "message", "")));
+    if (collect_shell_failed(job, json_object_get(answer, "failed")))
         return;
-    }
     if (json_is_true(json_object_get(answer, "has_value"))) {
         json_t *value = json_object_get(answer, "value");
         set(job, "has_value", json_true());

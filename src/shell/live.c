@@ -740,9 +740,12 @@ bool live_end_job(const struct live *l, pid_t pid)
             continue;
         (void)kill(-pid, SIGTERM);
         (void)kill(-pid, SIGCONT);
-        for (int ms = 0; ms < PATIENCE_MS && kill(-pid, 0) == 0; ms += 10)
+        /* And as long again until the shell has seen it. */
+        for (int ms = 0; ms < 2 * PATIENCE_MS && kill(-pid, 0) == 0; ms += 10) {
+            if (ms == PATIENCE_MS)
+                (void)kill(-pid, SIGKILL);
             (void)nanosleep(&moment, NULL);
-        (void)kill(-pid, SIGKILL);
+        }
         return true;
     }
     return false;
