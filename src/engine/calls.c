@@ -31,7 +31,8 @@ enum {
 };
 
 struct gb_call {
-    struct gb_call *next, *next_waiting;
+    struct gb_call *next, **at; /* in a list: what points to it */
+    struct gb_call *next_waiting, **waiting_at;
     struct gb_engine *engine;
     struct gb_job *job; /* NULL: it is over, and nobody waits for the answer */
     uint64_t id;
@@ -52,34 +53,50 @@ static void start_waiting(struct gb_engine *engine);
 
 /* ---- lists ---- */
 
-static void list_remove(struct gb_call **list, const struct gb_call *call)
+/* There may be thousands, added and given up by a program as fast as it can: nothing here looks for
+ * its place. */
+static void list_add(struct gb_call **list, struct gb_call *call)
 {
-    while (*list != call)
-        list = &(*list)->next;
-    *list = call->next;
+    call->next = *list;
+    call->at = list;
+    if (*list)
+        (*list)->at = &call->next;
+    *list = call;
+}
+
+static void list_remove(const struct gb_call *call)
+{
+    *call->at = call->next;
+    if (call->next)
+        call->next->at = call->at;
+}
+
+static struct gb_call **bucket(struct gb_job *job, uint64_t id)
+{
+    return &job->calls.open[id % CALLS_BUCKETS];
 }
 
 /* In line for a command to end, so that its own can begin. */
 static void queue(struct gb_call *call)
 {
-    struct gb_call **end = &call->engine->calls.waiting;
+    struct calls_host *host = &call->engine->calls;
 
-    while (*end)
-        end = &(*end)->next_waiting;
+    call->waiting_at = host->waiting_end ? host->waiting_end : &host->waiting;
     call->next_waiting = NULL;
-    *end = call;
+    *call->waiting_at = call;
+    host->waiting_end = &call->next_waiting;
     call->is_waiting = true;
 }
 
 static void unqueue(struct gb_call *call)
 {
-    struct gb_call **at = &call->engine->calls.waiting;
-
     if (!call->is_waiting)
         return;
-    while (*at != call)
-        at = &(*at)->next_waiting;
-    *at = call->next_waiting;
+    *call->waiting_at = call->next_waiting;
+    if (call->next_waiting)
+        call->next_waiting->waiting_at = call->waiting_at;
+    else
+        call->engine->calls.waiting_end = call->waiting_at;
     call->is_waiting = false;
 }
 
@@ -175,7 +192,7 @@ static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandone
 {
     struct gb_engine *engine = call->engine;
 
-    list_remove(&job->calls.open, call);
+    list_remove(call);
     job->calls.n_open--;
     job->calls.open_bytes -= call->args_len;
     if (call->on_late)
@@ -191,8 +208,7 @@ static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandone
         return;
     }
     free(take_ptr(call->args));
-    call->next = engine->calls.late;
-    engine->calls.late = call;
+    list_add(&engine->calls.late, call);
     if (is_abandoned && call->is_the_hosts)
         engine->calls.host.cancelled(engine->calls.host.data, call);
     else if (is_abandoned && job->callbacks.tool_cancelled)
@@ -276,7 +292,7 @@ static int call_succeed(struct gb_call *call, const char *text, size_t len)
 /* Nobody waits for it any more. */
 static int drop_late(struct gb_call *call)
 {
-    list_remove(&call->engine->calls.late, call);
+    list_remove(call);
     call_free(call);
     return -1;
 }
@@ -488,11 +504,10 @@ static struct gb_call *call_new(struct gb_job *job, uint64_t id, struct tool *to
                               .args = args,
                               .args_len = strlen(args),
                               .record = record_new(job, tool->name),
-                              .began_us = clock_us(),
-                              .next = job->calls.open };
+                              .began_us = clock_us() };
     if (tool->timeout_ms > 0)
         call->on_late = evtimer_new(job->engine->base, on_late, call);
-    job->calls.open = call;
+    list_add(bucket(job, id), call);
     job->calls.n_open++;
     job->calls.open_bytes += call->args_len;
     return call;
@@ -545,11 +560,12 @@ static const char *take_call(struct gb_job *job, const struct run_word *word)
 static const char *take_cancel(struct gb_job *job, const struct run_word *word)
 {
     const json_t *id = json_object_get(word->json, "id");
-    struct gb_call *call = job->calls.open;
+    struct gb_call *call = NULL;
 
     if (!json_is_integer(id) || json_integer_value(id) <= 0 ||
         json_integer_value(id) > (json_int_t)job->calls.last_id)
         return "it gave up a tool call that it never made";
+    call = *bucket(job, (uint64_t)json_integer_value(id));
     while (call && call->id != (uint64_t)json_integer_value(id))
         call = call->next;
     if (call) /* else the answer is on its way */
@@ -566,10 +582,12 @@ const char *calls_word(struct gb_job *job, const struct run_word *word)
 
 void calls_end(struct gb_job *job)
 {
-    for (struct gb_call *call = job->calls.open; call; call = call->next)
-        unqueue(call); /* so that none begins in the place of one that ends */
-    while (job->calls.open)
-        call_abandon(job, job->calls.open);
+    for (size_t i = 0; i < CALLS_BUCKETS; i++)
+        for (struct gb_call *call = job->calls.open[i]; call; call = call->next)
+            unqueue(call); /* so that none begins in the place of one that ends */
+    for (size_t i = 0; i < CALLS_BUCKETS; i++)
+        while (job->calls.open[i])
+            call_abandon(job, job->calls.open[i]);
 }
 
 void calls_close(struct gb_engine *engine)

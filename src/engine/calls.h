@@ -18,9 +18,13 @@ struct gb_call;
 struct gb_engine;
 struct gb_job;
 
+enum {
+    CALLS_BUCKETS = 64
+};
+
 /* Those of a job. */
 struct calls {
-    struct gb_call *open;
+    struct gb_call *open[CALLS_BUCKETS]; /* by their numbers */
     size_t n_open;
     size_t open_bytes; /* of their arguments */
     uint64_t last_id;
@@ -29,9 +33,10 @@ struct calls {
 
 /* Those of an engine. */
 struct calls_host {
-    struct gb_call *late;     /* over, but the embedding program has not answered them yet */
-    struct gb_call *waiting;  /* for a command to end, so that theirs can begin; in order */
-    struct command *commands; /* that run, or are being killed */
+    struct gb_call *late;         /* over, but the embedding program has not answered them yet */
+    struct gb_call *waiting;      /* for a command to end, so that theirs can begin; in order */
+    struct gb_call **waiting_end; /* where the next is put; NULL before the first */
+    struct command *commands;     /* that run, or are being killed */
     unsigned n_commands;
     struct tool_host host;
 };
