@@ -63,7 +63,8 @@ __gb_carry() {
         builtin printf '#%s\n' "$__gb_mark"
     } >"$__gb_dir/state" 2>/dev/null
 }
-builtin trap '__gb_stopped=1; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; \builtin return 130' RTMAX-3
-builtin trap '\builtin exit 130' RTMAX-4
+# Both come too late where no command is under way.
+builtin trap '[[ -z ${__gb_cmd+x} ]] || { __gb_stopped=1; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; \builtin return 130; }' RTMAX-3
+builtin trap '[[ -z ${__gb_cmd+x} ]] || \builtin exit 130' RTMAX-4
 builtin trap '__gb_flags=$-; __gb_options=$(\builtin shopt -po); __gb_carry' EXIT
 builtin set -m
