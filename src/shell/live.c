@@ -180,7 +180,7 @@ static bool has_state(const struct live *l)
     off_t size;
 
     (void)snprintf(path, sizeof(path), "%s/state", l->dir);
-    (void)snprintf(want, sizeof(want), "#%s\n", l->number);
+    (void)snprintf(want, sizeof(want), "#%s\n", l->mark);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
     return size >= (off_t)strlen(want) &&
@@ -382,7 +382,9 @@ static int say_command(struct live *l, const json_t *request, int in, struct gb_
     if (anchor && (say(l, "\\builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
                    say(l, " || :; ", err) < 0))
         return -1;
-    (void)snprintf(text, sizeof(text), "__gb_mark=%s; __gb_cmd=", l->number);
+    (void)snprintf(l->mark, sizeof(l->mark), "%s", l->number);
+    (void)snprintf(text, sizeof(text),
+                   "[[ -z ${__gb_stopped-} ]] || __gb_go_on; __gb_mark=%s; __gb_cmd=", l->mark);
     if (say(l, text, err) < 0 || say_quoted(l, json_string_at(request, "code", ""), err) < 0)
         return -1;
     /* Its "$?" is that of the one before; under 'set -e' that would be the end of it. */
@@ -420,7 +422,7 @@ static int say_shorter(struct live *l, struct gb_err *err)
 
 static int begin(struct live *l, const json_t *request, int in, struct gb_err *err)
 {
-    if (l->pid == 0 && start(l, false, err) < 0)
+    if (l->pid == 0 && start(l, l->has_left, err) < 0)
         return -1;
     while (l->to_say.len > 0 && l->pid > 0)
         if (!flush_waiting(l))
@@ -596,6 +598,7 @@ void live_reap(struct live *l)
         return;
     carry = WIFEXITED(wait_status) && has_state(l);
     l->is_new = l->is_new || !carry;
+    l->has_left = carry;
     if (!carry && !getcwd(l->cwd, sizeof(l->cwd)))
         l->cwd[0] = '\0';
     drop_shell(l);

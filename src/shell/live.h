@@ -40,6 +40,8 @@ struct live {
     struct gb_buf to_say; /* what it was not told yet */
     struct gb_buf said;   /* what it reported, as far as it came */
     char number[REPORT_NUMBER + 1];
+    char mark[REPORT_NUMBER + 1]; /* that of the last command: what the shell leaves ends with it */
+    bool has_left;                /* something to go on from, when it is started again */
     uint64_t cell;
     int last_status;
     bool is_running;

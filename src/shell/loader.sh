@@ -8,22 +8,28 @@ __gb_rc() { return "$1"; }
 # before its next step, until we are back at top level.
 __gb_unwind() {
     case ${FUNCNAME[1]-} in
-    __gb_end) return 0 ;;
+    __gb_end | __gb_go_on) return 0 ;;
     esac
     # Of what is sourced, the first file is ours.
     ((${#FUNCNAME[@]} < 3)) || return 2
+}
+
+# Also for one that was to be stopped and was over already: the next is not meant.
+__gb_go_on() {
+    builtin trap - DEBUG
+    builtin shopt -u extdebug
+    builtin set +T
+    builtin unset -v __gb_stopped
 }
 
 # The command is over: say so, with the jobs, its number, its status and the directory.
 __gb_end() {
     local number=$1 status=$2
     if [[ -n ${__gb_stopped-} ]]; then
-        builtin trap - DEBUG
-        builtin shopt -u extdebug
-        builtin set +T
+        __gb_go_on
         status=130
     fi
-    builtin unset -v __gb_stopped __gb_cmd
+    builtin unset -v __gb_cmd
     {
         builtin jobs -l
         builtin printf '\0%s %s\0%s\0' "$number" "$status" "$PWD"
@@ -57,7 +63,8 @@ __gb_carry() {
         builtin printf '#%s\n' "$__gb_mark"
     } >"$__gb_dir/state" 2>/dev/null
 }
-builtin trap '__gb_stopped=1; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; \builtin return 130' RTMAX-3
-builtin trap '\builtin exit 130' RTMAX-4
+# Both come too late where no command is under way.
+builtin trap '[[ -z ${__gb_cmd+x} ]] || { __gb_stopped=1; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; \builtin return 130; }' RTMAX-3
+builtin trap '[[ -z ${__gb_cmd+x} ]] || \builtin exit 130' RTMAX-4
 builtin trap '__gb_flags=$-; __gb_options=$(\builtin shopt -po); __gb_carry' EXIT
 builtin set -m

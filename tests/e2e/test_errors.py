@@ -70,6 +70,7 @@ from box import RESULT_KEYS, glovebox, run_json
     (["run", "--allow-request", "env", "-c", "1"], "--allow-request: a request cannot loosen 'env'"),
     (["shell", "--deny", "(", "-c", "ls"],
      "--deny: '(': not a regular expression: missing closing parenthesis at 1"),
+    (["shell", "--stdin", "-"], "--stdin and --file go with --command"),
     (["run", "--env", "=1", "-c", "1"], "--env: '=1' has no name before the '='"),
     (["run", "--env", "NO_SUCH", "-c", "1"], "--env: 'NO_SUCH' is not set in the environment"),
     (["run", "--config", "nope.json", "-c", "1"],
