@@ -53,8 +53,8 @@ struct run_order {
     size_t n_files;
     struct place *place; /* where it runs; NULL: in a box of its own. One run at a time */
     enum place_act act;
-    uint64_t cell;      /* with PLACE_REWIND; 0: before the first */
-    struct place *into; /* with PLACE_FORK */
+    uint64_t cell;       /* with PLACE_REWIND; 0: before the first */
+    struct place *into;  /* with PLACE_FORK */
     bool list_survivors; /* tell at the end what still ran */
 };
 

@@ -13,6 +13,10 @@
 #include "base/fd.h"
 #include "base/own.h"
 
+enum {
+    PATHS_MAX = 8 << 20 /* bytes of all paths that are held: a path alone may have four thousand */
+};
+
 /* As the kernel writes it. */
 struct kernel_dirent {
     uint64_t ino;
@@ -31,6 +35,7 @@ struct walk {
     struct walk_entry *list;
     size_t n, room;
     size_t n_sorted; /* of them, in the order of their paths */
+    size_t bytes;    /* of the paths of `list` and `queue` */
     char **queue;    /* directories that were met and not looked into; the first is at `head` */
     size_t head, n_queue, queue_room;
     int dir; /* the one that is being read, or -1 */
@@ -111,6 +116,13 @@ static void *grown(void *list, size_t *room, size_t item)
     return bigger;
 }
 
+/* Is there room for one more path? */
+static bool has_room(struct walk *w, const char *path)
+{
+    w->bytes += strlen(path) + 1;
+    return w->bytes <= PATHS_MAX;
+}
+
 /* Takes the entry's path, also when it cannot be kept. */
 static int add_entry(struct walk *w, struct walk_entry entry)
 {
@@ -119,7 +131,7 @@ static int add_entry(struct walk *w, struct walk_entry entry)
         if (bigger)
             w->list = bigger;
     }
-    if (!entry.path || w->n == w->room || w->n == w->max) {
+    if (!entry.path || w->n == w->room || w->n == w->max || !has_room(w, entry.path)) {
         free(entry.path);
         walk_stop(w, WALK_MANY);
         return -1;
@@ -128,21 +140,51 @@ static int add_entry(struct walk *w, struct walk_entry entry)
     return 0;
 }
 
-static int to_path(const void *path, const void *entry)
+static int by_path(const void *a, const void *b)
 {
-    return strcmp(path, ((const struct walk_entry *)entry)->path);
+    return strcmp(((const struct walk_entry *)a)->path, ((const struct walk_entry *)b)->path);
+}
+
+static void sort(struct walk *w)
+{
+    if (w->n_sorted < w->n)
+        qsort(w->list, w->n, sizeof(*w->list), by_path);
+    w->n_sorted = w->n;
+}
+
+/* Where in the order the path is, or belongs. */
+static size_t position(const struct walk *w, const char *path)
+{
+    size_t low = 0, high = w->n_sorted;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(w->list[middle].path, path) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 int walk_note(struct walk *w, const char *path, const struct stamp *stamp)
 {
     struct walk_entry entry = { .mode = S_IFREG, .n_links = 1, .stamp = *stamp };
-    struct walk_entry *known =
-        w->n_sorted > 0 ? bsearch(path, w->list, w->n_sorted, sizeof(*w->list), to_path) : NULL;
+    size_t at;
 
-    entry.path = known ? known->path : strdup(path);
-    if (!known)
-        return add_entry(w, entry);
-    *known = entry;
+    sort(w);
+    at = position(w, path);
+    if (at < w->n && strcmp(w->list[at].path, path) == 0) {
+        entry.path = w->list[at].path;
+        w->list[at] = entry;
+        return 0;
+    }
+    entry.path = strdup(path);
+    if (add_entry(w, entry) < 0)
+        return -1;
+    memmove(&w->list[at + 1], &w->list[at], (w->n - 1 - at) * sizeof(*w->list));
+    w->list[at] = entry;
+    w->n_sorted = w->n;
     return 0;
 }
 
@@ -154,7 +196,7 @@ static void add_dir(struct walk *w, char *path)
         if (bigger)
             w->queue = bigger;
     }
-    if (!path || w->n_queue == w->queue_room || w->n_queue == w->max) {
+    if (!path || w->n_queue == w->queue_room || w->n_queue == w->max || !has_room(w, path)) {
         free(path);
         walk_stop(w, WALK_MANY);
         return;
@@ -214,6 +256,7 @@ static bool next_dir(struct walk *w)
         return false;
     w->path = w->queue[w->head++];
     w->path_len = w->path ? strlen(w->path) : 0;
+    w->bytes -= w->path_len > 0 ? w->path_len + 1 : 0; /* the first was not counted */
     w->dir = w->path ? open_dir(w, w->path) : -ENOMEM;
     w->at = w->have = 0;
     if (w->dir < 0 && w->dir != -ENOENT) /* in a mount it may be gone by now */
@@ -276,16 +319,9 @@ bool walk_step(struct walk *w, size_t n)
 
 /* ---- the whole ---- */
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct walk_entry *)a)->path, ((const struct walk_entry *)b)->path);
-}
-
 const struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n)
 {
-    if (w->n > 0)
-        qsort(w->list, w->n, sizeof(*w->list), by_path);
-    w->n_sorted = w->n;
+    sort(w);
     *ret_n = w->n;
     return w->list;
 }

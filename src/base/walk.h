@@ -56,8 +56,8 @@ void walk_stop(struct walk *w, enum walk_cut why);
 
 enum walk_cut walk_was_cut(const struct walk *w);
 
-/* Note one that was seen elsewhere, in place of what walk_sorted() has told of it. Returns 0, -1 when
- * memory ran out. */
+/* Note one that was seen elsewhere, in place of what is known of it. When the walk is over. Returns 0,
+ * -1 when there is no room. */
 int walk_note(struct walk *w, const char *path, const struct stamp *stamp);
 
 /* All that was found, in the order of its paths' bytes, borrowed. */

@@ -20,6 +20,7 @@
 #include "cli/lines.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
 #include "cli/tools.h"
@@ -259,6 +260,7 @@ static int batch_main(const struct args *args)
     json_auto_t *error = NULL;
     auto_close int fd = -1;
     auto_engine struct gb_engine *engine = NULL;
+    auto_downstream struct downstream *servers = NULL;
     struct gb_err err;
 
     fd = batch_input(args, &err);
@@ -270,6 +272,8 @@ static int batch_main(const struct args *args)
         return report_refused(NULL, false);
     if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, false);
+    if (downstream_open(config, engine, &servers, &err) < 0)
+        return report_err(&err, false);
 
     batch.engine = engine;
     batch.asker.before = before_asking;

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/report.h"
+#include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/tools.h"
 #include "glovebox.h"
@@ -15,6 +16,7 @@ static int instructions_main(const struct args *args)
     json_auto_t *config = NULL;
     json_auto_t *error = NULL;
     auto_engine struct gb_engine *engine = NULL;
+    auto_downstream struct downstream *servers = NULL;
     auto_free char *instructions = NULL, *shell = NULL;
     struct gb_err err;
     struct text t;
@@ -28,6 +30,8 @@ static int instructions_main(const struct args *args)
     if (json_object_set_new(config, "oneshot", json_true()) < 0 ||
         engine_open_plain(args, config, &engine, &error) < 0)
         return report_refused(error, false);
+    if (downstream_open(config, engine, &servers, &err) < 0)
+        return report_err(&err, false);
     instructions = gb_instructions(engine, NULL);
     shell = gb_instructions(engine, "{\"kind\":\"shell\"}");
     if (!instructions || !shell || text_open(&t) < 0)
@@ -37,9 +41,9 @@ static int instructions_main(const struct args *args)
 }
 
 static const struct option_group *const groups[] = {
-    &mount_options,        &capture_options, &tool_options,    &limit_options, &shell_options,
-    &command_rule_options, &policy_options,  &consent_options, &box_options,   &config_options,
-    &general_options,      NULL
+    &mount_options, &capture_options,      &tool_options,    &limit_options,
+    &shell_options, &command_rule_options, &policy_options,  &consent_options,
+    &box_options,   &config_options,       &general_options, NULL
 };
 
 const struct command cmd_instructions = {

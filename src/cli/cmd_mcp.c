@@ -12,6 +12,7 @@
 #include "cli/io.h"
 #include "cli/report.h"
 #include "cli/served.h"
+#include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
 #include "cli/tools.h"
@@ -86,6 +87,7 @@ struct serving {
     struct event_base *base;
     struct gb_engine *engine; /* NULL until it is needed */
     struct mcp_face *face;
+    struct downstream *servers;
     bool is_over;
     int status; /* -1: go on */
 };
@@ -104,7 +106,8 @@ static void open_engine(void *data)
 
     if (engine_open_on(s->base, s->args, s->config, &s->engine, &error) < 0) {
         s->status = report_refused(error, false);
-    } else if (mcp_face_attach(s->face, s->engine, &err) < 0) {
+    } else if (mcp_face_attach(s->face, s->engine, &err) < 0 ||
+               downstream_serve(s->config, s->engine, s->face, &s->servers, &err) < 0) {
         message_err(&err);
         s->status = CLI_FAILED;
     }
@@ -186,6 +189,7 @@ static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_e
     if (mcp_face_new(spec, &s->face, err) == 0)
         status = serve(s, in, out, err);
     /* order: calls drop their runs, the engine ends its boxes, and both live in the loop */
+    downstream_closep(&s->servers);
     s->face = mcp_face_free(s->face);
     engine_closep(&s->engine);
     event_base_free(s->base);
@@ -223,7 +227,8 @@ static int mcp_main(const struct args *args)
 static const struct option_spec mcp_specs[] = {
     { 0, "print-config", OPT_CHOICE, offsetof(struct args, print_config),
       "claude|vscode|cursor|generic",
-      "print what to paste into the agent's configuration, with the other options, and exit",
+      "print what to paste into the agent's configuration, with the other options, and exit; "
+      "an agent may start it anywhere: give whole paths",
       NULL },
 };
 static const struct option_group mcp_options = { "Server", mcp_specs, ARRAY_LEN(mcp_specs) };

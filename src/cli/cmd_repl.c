@@ -20,6 +20,7 @@
 #include "cli/edit.h"
 #include "cli/io.h"
 #include "cli/report.h"
+#include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/tools.h"
 #include "cli/visible.h"
@@ -337,6 +338,7 @@ static int repl_main(const struct args *args)
 {
     struct repl repl = { .name = "repl", .talk.asker = ASKER_EMPTY };
     auto_engine struct gb_engine *engine = NULL;
+    auto_downstream struct downstream *servers = NULL;
     json_auto_t *config = NULL;
     json_auto_t *error = NULL;
     struct gb_err err;
@@ -354,6 +356,8 @@ static int repl_main(const struct args *args)
 #endif
     if (engine_open_plain(args, config, &engine, &error) < 0)
         return report_refused(error, false);
+    if (downstream_open(config, engine, &servers, &err) < 0)
+        return report_err(&err, false);
     repl.talk.report.filename = "cell";
     repl.is_terminal = isatty(STDIN_FILENO) != 0;
     converse_begin(&repl.talk, engine);

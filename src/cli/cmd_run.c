@@ -18,6 +18,7 @@
 #include "cli/io.h"
 #include "cli/report.h"
 #include "cli/request.h"
+#include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/shown.h"
 #include "cli/signals.h"
@@ -219,6 +220,7 @@ int run_once(const struct args *args)
     json_auto_t *config = NULL;
     json_auto_t *error = NULL;
     auto_engine struct gb_engine *engine = NULL;
+    auto_downstream struct downstream *servers = NULL;
     struct run run = { .args = args, .asker = ASKER_EMPTY };
     struct gb_err err;
 
@@ -233,8 +235,11 @@ int run_once(const struct args *args)
         return report_refused(NULL, args->want_json);
     if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, args->want_json);
+    if (downstream_open(config, engine, &servers, &err) < 0)
+        return report_err(&err, args->want_json);
 
     int status = run_with_engine(&run, &request, engine);
+    downstream_closep(&servers);
     free(run.result);
     ask_done(&run.asker);
     shown_done(&run.shown);

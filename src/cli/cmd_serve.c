@@ -10,6 +10,7 @@
 #include "cli/io.h"
 #include "cli/report.h"
 #include "cli/served.h"
+#include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
 #include "cli/tools.h"
@@ -34,6 +35,8 @@ enum {
 struct service {
     struct gb_engine *engine;
     struct mcp_face *face;
+    const json_t *config;
+    struct downstream *servers;
     struct http_server *http;
     struct http_mcp *mcp;
     struct http_v1 *v1;
@@ -186,8 +189,10 @@ static int service_open(struct service *s, const struct args *args, const char *
 
     s->waiting_max = (size_t)number(args, "max_waiting", WAITING_MAX);
     face->engine = s->engine;
-    if (make_room(&spec.limits, err) < 0 || mcp_face_new(face, &s->face, err) < 0)
+    if (make_room(&spec.limits, err) < 0 || mcp_face_new(face, &s->face, err) < 0 ||
+        downstream_serve(s->config, s->engine, s->face, &s->servers, err) < 0)
         return -1;
+    downstream_settle(s->servers, s->engine);
     s->http = http_server_new(&spec, err);
     if (!s->http || add_routes(s, args, err) < 0)
         return -1;
@@ -200,6 +205,7 @@ static void service_close(struct service *s)
     (void)http_server_free(s->http); /* order: tells the others who is gone */
     (void)http_v1_free(s->v1);
     (void)http_mcp_free(s->mcp);
+    downstream_closep(&s->servers);
     (void)mcp_face_free(s->face);
 }
 
@@ -254,6 +260,7 @@ static int serve_main(const struct args *args)
     if (engine_open(args, config, &engine, &error) < 0)
         return report_refused(error, false);
     s.engine = engine;
+    s.config = config;
     status = serve(&s, args, &face, &err);
     service_close(&s);
     if (status < 0 && err.code == GB_E_INVALID)

@@ -258,6 +258,14 @@ int report_refused(const json_t *error, bool want_json)
     return text_finish(&t, status);
 }
 
+int report_err(const struct gb_err *err, bool want_json)
+{
+    json_auto_t *error = json_pack("{s:s,s:o,s:o}", "type", gb_code_name(err->code), "message",
+                                   json_lossy(err->msg), "hint", json_lossy(err->hint));
+
+    return report_refused(error, want_json);
+}
+
 json_t *report_parse(const char *text, bool want_json, int *ret_status)
 {
     json_t *parsed = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;

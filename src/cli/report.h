@@ -3,6 +3,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+struct gb_err;
+
 struct report {
     const char *filename;    /* of the program, for findings */
     const char *request;     /* the text of the request, for lines of the code; or NULL */
@@ -29,6 +31,9 @@ json_t *report_failed(const json_t *error);
 /* Tell that there is no engine: `error` as above, in words or as a result object. Returns the exit
  * status: a configuration that the engine does not take is a usage error. */
 int report_refused(const json_t *error, bool want_json);
+
+/* The same for what went wrong on this side. */
+int report_err(const struct gb_err *err, bool want_json);
 
 /* Parse what the engine answered; the caller drops the reference. When there is nothing to parse,
  * tells so like report_refused(), puts the exit status in *ret_status and returns NULL. */

@@ -7,6 +7,8 @@ static const struct option_spec specs[] = {
       "four a processor" },
     { 0, "pool", OPT_KEY_COUNT, offsetof(struct args, config), "N", "how many boxes to keep ready",
       NULL },
+    { 0, "code-mode", OPT_KEY_FLAG, offsetof(struct args, config), NULL,
+      "offer execute_code alone; with --mcp, the other servers' tools are inside", NULL },
     { 0, "ask-timeout", OPT_KEY_SECONDS, offsetof(struct args, config), "SECONDS",
       "how long a program waits for its approval", "600" },
 };
@@ -25,6 +27,7 @@ int served_settings(const struct args *args, json_t *config, struct mcp_face_spe
     face->at_once = (unsigned)args->jobs;
     face->ask_ttl_ms = (unsigned)(json_number_value(wait) * 1000);
     (void)json_object_del(config, "ask_timeout");
+    face->is_code_mode = json_is_true(json_object_get(config, "code_mode"));
     if (!json_object_get(config, "capture"))
         (void)json_object_set_new(config, "capture", json_string("inline"));
     if (!json_object_get(config, "capture_total"))

@@ -239,6 +239,7 @@ static const char *const guarded[] = {
     "deny_preset",
     "extension_dir",
     "isolation",
+    "mcp",
     "mount",
     "mounts",
     "network",
@@ -446,13 +447,19 @@ static void name_source(const struct args *args, const json_t *config, json_t *e
         (void)json_object_set_new(error, "message", json_sprintf("%s: %s", file, text));
 }
 
+/* What the commands themselves read. */
+static const char *const not_the_engines[] = { "code_mode", "mcp" };
+
 static int open_plain_on(struct event_base *base, const struct args *args, const json_t *config,
                          struct gb_engine **ret, json_t **ret_error)
 {
-    auto_free char *text = json_dumps(config, JSON_COMPACT);
-    auto_free char *error = NULL;
+    json_auto_t *plain = json_copy(json_shared(config));
+    auto_free char *text = NULL, *error = NULL;
 
     *ret_error = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(not_the_engines); i++)
+        (void)json_object_del(plain, not_the_engines[i]);
+    text = plain ? json_dumps(plain, JSON_COMPACT) : NULL;
     if (!text)
         return -1;
     if (engine_new_on(base, text, ret, &error) == 0) {

@@ -18,6 +18,10 @@ static const struct option_spec tools[] = {
       NULL },
     { 0, "tools", OPT_TEXT, offsetof(struct args, tools_path), "FILE",
       "tools with descriptions and parameters: a JSON list", NULL },
+    { 0, "mcp", OPT_KEY_TEXT, offsetof(struct args, config), "FILE",
+      "MCP servers whose tools the program may call, as server.tool(...): JSON as agents have it, "
+      "{\"mcpServers\": {...}}",
+      NULL },
     { 0, "tool-calls", OPT_KEY_COUNT, offsetof(struct args, config), "N",
       "tool calls that the program may make", "100000" },
 };

@@ -13,6 +13,7 @@
 #include "base/parse.h"
 #include "engine/audit.h"
 #include "engine/command.h"
+#include "engine/discover.h"
 #include "engine/job.h"
 #include "engine/schema.h"
 #include "engine/tools.h"
@@ -30,7 +31,8 @@ enum {
 };
 
 struct gb_call {
-    struct gb_call *next, *next_waiting;
+    struct gb_call *next, **at; /* in a list: what points to it */
+    struct gb_call *next_waiting, **waiting_at;
     struct gb_engine *engine;
     struct gb_job *job; /* NULL: it is over, and nobody waits for the answer */
     uint64_t id;
@@ -41,42 +43,60 @@ struct gb_call {
     int64_t began_us;
     struct event *on_late;
     struct command *command; /* that runs for it */
-    bool is_hosted;          /* the embedding program has been told, and will answer */
+    bool is_hosted;          /* somebody in this process has been told, and will answer */
+    bool is_the_hosts;       /* namely the engine's host of tools, and not the job's callback */
     bool is_waiting;         /* for its command to begin */
+    bool is_blocks;          /* its result may have handles in it */
 };
 
 static void start_waiting(struct gb_engine *engine);
 
 /* ---- lists ---- */
 
-static void list_remove(struct gb_call **list, const struct gb_call *call)
+/* There may be thousands, added and given up by a program as fast as it can: nothing here looks for
+ * its place. */
+static void list_add(struct gb_call **list, struct gb_call *call)
 {
-    while (*list != call)
-        list = &(*list)->next;
-    *list = call->next;
+    call->next = *list;
+    call->at = list;
+    if (*list)
+        (*list)->at = &call->next;
+    *list = call;
+}
+
+static void list_remove(const struct gb_call *call)
+{
+    *call->at = call->next;
+    if (call->next)
+        call->next->at = call->at;
+}
+
+static struct gb_call **bucket(struct gb_job *job, uint64_t id)
+{
+    return &job->calls.open[id % CALLS_BUCKETS];
 }
 
 /* In line for a command to end, so that its own can begin. */
 static void queue(struct gb_call *call)
 {
-    struct gb_call **end = &call->engine->calls.waiting;
+    struct calls_host *host = &call->engine->calls;
 
-    while (*end)
-        end = &(*end)->next_waiting;
+    call->waiting_at = host->waiting_end ? host->waiting_end : &host->waiting;
     call->next_waiting = NULL;
-    *end = call;
+    *call->waiting_at = call;
+    host->waiting_end = &call->next_waiting;
     call->is_waiting = true;
 }
 
 static void unqueue(struct gb_call *call)
 {
-    struct gb_call **at = &call->engine->calls.waiting;
-
     if (!call->is_waiting)
         return;
-    while (*at != call)
-        at = &(*at)->next_waiting;
-    *at = call->next_waiting;
+    *call->waiting_at = call->next_waiting;
+    if (call->next_waiting)
+        call->next_waiting->waiting_at = call->waiting_at;
+    else
+        call->engine->calls.waiting_end = call->waiting_at;
     call->is_waiting = false;
 }
 
@@ -118,11 +138,13 @@ static void tell_error(struct gb_job *job, uint64_t id, json_t *type, json_t *me
         tell(job, text, strlen(text));
 }
 
-static bool tell_result(struct gb_job *job, uint64_t id, const char *result, size_t len)
+static bool tell_result(struct gb_job *job, const struct gb_call *call, const char *result,
+                        size_t len)
 {
-    char head[64];
-    size_t n = (size_t)snprintf(head, sizeof(head),
-                                "{\"id\":%llu,\"ok\":true,\"result\":", (unsigned long long)id);
+    char head[80];
+    size_t n = (size_t)snprintf(
+        head, sizeof(head), "{\"id\":%llu,\"ok\":true,%s\"result\":", (unsigned long long)call->id,
+        call->is_blocks ? "\"blocks\":true," : "");
     auto_free char *text = malloc(n + len + 1);
 
     if (!text)
@@ -170,7 +192,7 @@ static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandone
 {
     struct gb_engine *engine = call->engine;
 
-    list_remove(&job->calls.open, call);
+    list_remove(call);
     job->calls.n_open--;
     job->calls.open_bytes -= call->args_len;
     if (call->on_late)
@@ -186,9 +208,10 @@ static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandone
         return;
     }
     free(take_ptr(call->args));
-    call->next = engine->calls.late;
-    engine->calls.late = call;
-    if (is_abandoned && job->callbacks.tool_cancelled)
+    list_add(&engine->calls.late, call);
+    if (is_abandoned && call->is_the_hosts)
+        engine->calls.host.cancelled(engine->calls.host.data, call);
+    else if (is_abandoned && job->callbacks.tool_cancelled)
         job->callbacks.tool_cancelled(job->callbacks.data, job, call);
 }
 
@@ -255,7 +278,7 @@ static int call_succeed(struct gb_call *call, const char *text, size_t len)
                   false);
         return -1;
     }
-    if (!tell_result(job, call->id, text, len)) {
+    if (!tell_result(job, call, text, len)) {
         call_fail(call, "MemoryError", "memory ran out", false);
         return -1;
     }
@@ -269,7 +292,7 @@ static int call_succeed(struct gb_call *call, const char *text, size_t len)
 /* Nobody waits for it any more. */
 static int drop_late(struct gb_call *call)
 {
-    list_remove(&call->engine->calls.late, call);
+    list_remove(call);
     call_free(call);
     return -1;
 }
@@ -280,6 +303,12 @@ int calls_answer(struct gb_call *call, const char *result)
         return drop_late(call);
     call->is_hosted = false;
     return call_succeed(call, result ? result : "null", result ? strlen(result) : 4);
+}
+
+int calls_answer_blocks(struct gb_call *call, const char *result)
+{
+    call->is_blocks = true;
+    return calls_answer(call, result);
 }
 
 int calls_refuse(struct gb_call *call, const char *type, const char *message)
@@ -383,6 +412,39 @@ static void start_waiting(struct gb_engine *engine)
 
 /* ---- the beginning of a call ---- */
 
+/* Answer a tool about tools. False: it is none. */
+static bool call_by_engine(struct gb_call *call)
+{
+    auto_json json_t *args = NULL;
+    auto_json json_t *answer = NULL;
+    auto_free char *text = NULL;
+    struct gb_err err = { 0 };
+
+    if (call->tool->builtin != TOOL_SEARCHES && call->tool->builtin != TOOL_DESCRIBES)
+        return false;
+    args = json_loadb(call->args, call->args_len, JSON_ALLOW_NUL, NULL);
+    answer = discover_answer(call->job->request.tools, call->tool, args, &err);
+    text = answer ? json_text(answer) : NULL;
+    if (text)
+        (void)call_succeed(call, text, strlen(text));
+    else
+        call_fail(call, "UnknownTool", err.msg, false);
+    return true;
+}
+
+/* Offer it to whoever answers tools for all jobs. It may be answered, and gone, when this returns
+ * true. */
+static bool call_by_host(struct gb_call *call)
+{
+    const struct tool_host *host = &call->engine->calls.host;
+
+    if (!host->call || !call->tool->is_hosted)
+        return false;
+    call->is_hosted = call->is_the_hosts = true;
+    host->call(host->data, call, call->tool->name, call->args);
+    return true;
+}
+
 static void call_start(struct gb_call *call)
 {
     struct gb_job *job = call->job;
@@ -395,6 +457,8 @@ static void call_start(struct gb_call *call)
     if (call->tool->command) {
         queue(call);
         start_waiting(call->engine);
+    } else if (call_by_engine(call) || call_by_host(call)) {
+        return;
     } else if (job->callbacks.tool) {
         call->is_hosted = true;
         job->callbacks.tool(job->callbacks.data, job, call, call->tool->name, call->args);
@@ -440,11 +504,10 @@ static struct gb_call *call_new(struct gb_job *job, uint64_t id, struct tool *to
                               .args = args,
                               .args_len = strlen(args),
                               .record = record_new(job, tool->name),
-                              .began_us = clock_us(),
-                              .next = job->calls.open };
+                              .began_us = clock_us() };
     if (tool->timeout_ms > 0)
         call->on_late = evtimer_new(job->engine->base, on_late, call);
-    job->calls.open = call;
+    list_add(bucket(job, id), call);
     job->calls.n_open++;
     job->calls.open_bytes += call->args_len;
     return call;
@@ -497,11 +560,12 @@ static const char *take_call(struct gb_job *job, const struct run_word *word)
 static const char *take_cancel(struct gb_job *job, const struct run_word *word)
 {
     const json_t *id = json_object_get(word->json, "id");
-    struct gb_call *call = job->calls.open;
+    struct gb_call *call = NULL;
 
     if (!json_is_integer(id) || json_integer_value(id) <= 0 ||
         json_integer_value(id) > (json_int_t)job->calls.last_id)
         return "it gave up a tool call that it never made";
+    call = *bucket(job, (uint64_t)json_integer_value(id));
     while (call && call->id != (uint64_t)json_integer_value(id))
         call = call->next;
     if (call) /* else the answer is on its way */
@@ -518,10 +582,12 @@ const char *calls_word(struct gb_job *job, const struct run_word *word)
 
 void calls_end(struct gb_job *job)
 {
-    for (struct gb_call *call = job->calls.open; call; call = call->next)
-        unqueue(call); /* so that none begins in the place of one that ends */
-    while (job->calls.open)
-        call_abandon(job, job->calls.open);
+    for (size_t i = 0; i < CALLS_BUCKETS; i++)
+        for (struct gb_call *call = job->calls.open[i]; call; call = call->next)
+            unqueue(call); /* so that none begins in the place of one that ends */
+    for (size_t i = 0; i < CALLS_BUCKETS; i++)
+        while (job->calls.open[i])
+            call_abandon(job, job->calls.open[i]);
 }
 
 void calls_close(struct gb_engine *engine)

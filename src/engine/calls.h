@@ -11,15 +11,20 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
+#include "engine/loop.h"
 
 struct command;
 struct gb_call;
 struct gb_engine;
 struct gb_job;
 
+enum {
+    CALLS_BUCKETS = 64
+};
+
 /* Those of a job. */
 struct calls {
-    struct gb_call *open;
+    struct gb_call *open[CALLS_BUCKETS]; /* by their numbers */
     size_t n_open;
     size_t open_bytes; /* of their arguments */
     uint64_t last_id;
@@ -28,10 +33,12 @@ struct calls {
 
 /* Those of an engine. */
 struct calls_host {
-    struct gb_call *late;     /* over, but the embedding program has not answered them yet */
-    struct gb_call *waiting;  /* for a command to end, so that theirs can begin; in order */
-    struct command *commands; /* that run, or are being killed */
+    struct gb_call *late;         /* over, but the embedding program has not answered them yet */
+    struct gb_call *waiting;      /* for a command to end, so that theirs can begin; in order */
+    struct gb_call **waiting_end; /* where the next is put; NULL before the first */
+    struct command *commands;     /* that run, or are being killed */
     unsigned n_commands;
+    struct tool_host host;
 };
 
 /* A word of the program's (struct run_events). */
@@ -45,4 +52,5 @@ void calls_close(struct gb_engine *engine);
 
 /* What the embedding program answers, as gb_tool_result() and gb_tool_error() have it. */
 int calls_answer(struct gb_call *call, const char *result);
+int calls_answer_blocks(struct gb_call *call, const char *result); /* engine_tool_blocks() */
 int calls_refuse(struct gb_call *call, const char *type, const char *message);

@@ -133,7 +133,8 @@ static struct cause landlock_cause(int e)
         return (struct cause){ "Landlock is built in but not enabled",
                                "add lsm=landlock,... to the kernel command line and reboot" };
     if (is_filtered())
-        return (struct cause){ "a seccomp filter on this process hides it", "" };
+        return (struct cause){ "a seccomp filter on this process hides it",
+                               "docker run --security-opt seccomp=unconfined ..." };
     return (struct cause){ "this kernel has no Landlock (5.13 or newer has)", "" };
 }
 

@@ -310,6 +310,21 @@ uint64_t engine_timeout_ms(const struct gb_engine *engine, bool *ret_is_loose)
     return engine->config.settings.timeout_ms;
 }
 
+void engine_host_tools(struct gb_engine *engine, const struct tool_host *host)
+{
+    engine->calls.host = host ? *host : (struct tool_host){ 0 };
+}
+
+int engine_tool_blocks(struct gb_call *call, const char *result)
+{
+    return calls_answer_blocks(call, result);
+}
+
+const char *engine_directory(const struct gb_engine *engine)
+{
+    return engine->config.extension_dir;
+}
+
 struct engine_session_times engine_session_times(const struct gb_engine *engine)
 {
     return (struct engine_session_times){ .idle_ms = engine->config.session_idle_ms,

@@ -20,7 +20,10 @@
 
 enum {
     DESCRIPTION_MAX = 1000, /* bytes of a tool's */
-    PARAMETER_MAX = 300     /* of a parameter's */
+    PARAMETER_MAX = 300,    /* of a parameter's */
+    RETURNS_MAX = 12,       /* members of what is returned that are listed */
+    TOOLS_BYTES = 8 << 10,  /* of all tools together; beyond that they are to be looked up */
+    NAMES_BYTES = 3 << 10   /* and this much of their names is told */
 };
 
 /* ---- small things ---- */
@@ -112,6 +115,24 @@ static void put_parameters(FILE *f, const json_t *parameters)
     }
 }
 
+/* What an object that is returned has in it. */
+static void put_returns(FILE *f, const json_t *returns)
+{
+    json_t *properties = json_object_get(returns, "properties"), *schema;
+    const char *name, *between = "    returns {";
+
+    if (json_object_size(properties) == 0 || json_object_size(properties) > RETURNS_MAX)
+        return;
+    json_object_foreach (properties, name, schema) {
+        fputs(between, f);
+        signature_put_line(f, name, PARAMETER_MAX);
+        fputs(": ", f);
+        signature_put_type(f, returns, schema);
+        between = ", ";
+    }
+    fputs("}\n", f);
+}
+
 static void put_tool(FILE *f, const struct tool *t)
 {
     auto_json json_t *name = json_string(t->name);
@@ -119,6 +140,8 @@ static void put_tool(FILE *f, const struct tool *t)
 
     if (name_is_function(t->name))
         fprintf(f, "def %s", t->name);
+    else if (name_is_spaced(t->name))
+        fputs(t->name, f);
     else
         fprintf(f, "call_tool(%s, ...)  # ", quoted ? quoted : "");
     signature_put(f, t->parameters, t->returns);
@@ -129,10 +152,87 @@ static void put_tool(FILE *f, const struct tool *t)
         fputc('\n', f);
     }
     put_parameters(f, t->parameters);
+    put_returns(f, t->returns);
+}
+
+/* All of them in full; the caller frees it. */
+static char *tools_text(const struct toolset *set)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+
+    for (size_t i = 0; f && i < set->count; i++)
+        if (set->tools[i]->builtin == TOOL_ORDINARY)
+            put_tool(f, set->tools[i]);
+    if (f && fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The names of a namespace's tools on one line, from the tool `first` on. */
+static size_t put_space(FILE *f, const struct toolset *set, size_t first, size_t room)
+{
+    const char *name = set->tools[first]->name;
+    size_t space = strcspn(name, "."), n = 0, used = 0, shown = 0;
+
+    fprintf(f, "%.*s:", (int)space, name);
+    for (size_t i = first; i < set->count; i++) {
+        const char *other = set->tools[i]->name;
+
+        if (strncmp(other, name, space + 1) != 0 || !name_is_spaced(other))
+            continue;
+        n++;
+        if (used > room)
+            continue;
+        shown++;
+        used += (size_t)fprintf(f, "%s %s", n > 1 ? "," : "", other + space + 1);
+    }
+    if (shown < n)
+        fprintf(f, ", and %zu more", n - shown);
+    fputc('\n', f);
+    return used;
+}
+
+static bool is_first_of_space(const struct toolset *set, size_t at)
+{
+    const char *name = set->tools[at]->name;
+    size_t space = strcspn(name, ".") + 1;
+
+    for (size_t i = 0; i < at; i++)
+        if (strncmp(set->tools[i]->name, name, space) == 0)
+            return false;
+    return true;
+}
+
+/* There are too many to describe each of them: those in namespaces are named, as far as there is
+ * room, and can be looked up. */
+static void put_many(FILE *f, const struct toolset *set)
+{
+    size_t room = NAMES_BYTES;
+
+    fputs(
+        "There are many of them: search_tools(\"words\") finds some, as a list of {name, "
+        "signature, description}, best first; describe_tool(\"server.tool\") tells all about one. "
+        "Look a tool up, print its signature, and then call it.\n\n",
+        f);
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->tools[i]->builtin != TOOL_ORDINARY)
+            continue;
+        if (!name_is_spaced(set->tools[i]->name)) {
+            put_tool(f, set->tools[i]);
+        } else if (is_first_of_space(set, i)) {
+            size_t used = put_space(f, set, i, room);
+            room -= used < room ? used : room;
+        }
+    }
 }
 
 static void put_tools(FILE *f, const struct request *r)
 {
+    auto_free char *all = NULL;
+
     if (toolset_count(r->tools) == 0)
         return;
     fputs("\n## Tools\n\n"
@@ -144,10 +244,20 @@ static void put_tools(FILE *f, const struct request *r)
           "calls side by side.\n"
           "A call that fails raises ToolError, with `type` and `message`.\n"
           "Rather than many small programs write one that calls tools in loops and prints what "
-          "matters.\n\n",
+          "matters.\n",
           f);
-    for (size_t i = 0; i < r->tools->count; i++)
-        put_tool(f, r->tools->tools[i]);
+    if (toolset_has(r->tools, TOOL_READS))
+        fputs(
+            "A picture or a resource comes as a handle: `kind`, `mime`, `size`; h.read() gives its "
+            "bytes, h.text() its text, display(h) shows it.\n",
+            f);
+    all = tools_text(r->tools);
+    if (all && strlen(all) > TOOLS_BYTES && toolset_has(r->tools, TOOL_SEARCHES)) {
+        put_many(f, r->tools);
+        return;
+    }
+    fputc('\n', f);
+    fputs(all ? all : "", f);
 }
 
 /* Where the host's directories are: below /mnt, or, without a root of its own, where a variable says
@@ -171,6 +281,14 @@ static void put_mounts(FILE *f, const struct request *r)
     }
 }
 
+static void put_captured(FILE *f, const struct request *r)
+{
+    if (r->settings.capture != CAPTURE_OFF)
+        fprintf(f, "Files that are made or changed %s.\n",
+                r->settings.capture == CAPTURE_INLINE ? "come back with the result"
+                                                      : "are listed in the result");
+}
+
 static void put_files(FILE *f, const struct request *r)
 {
     char disk[40];
@@ -182,10 +300,7 @@ static void put_files(FILE *f, const struct request *r)
             "tempfile can be written, %s in all.\n",
             r->session ? "session" : "program", disk);
     put_mounts(f, r);
-    if (r->settings.capture != CAPTURE_OFF)
-        fprintf(f, "Files that are made or changed %s.\n",
-                r->settings.capture == CAPTURE_INLINE ? "come back with the result"
-                                                      : "are listed in the result");
+    put_captured(f, r);
 }
 
 static void put_limits(FILE *f, const struct request *r)
@@ -275,6 +390,8 @@ static void put_commands(FILE *f, const struct request *r, const struct gb_engin
             "The working directory is the command's own, empty at first; it, $HOME and $TMPDIR can "
             "be written, %s in all.\n",
             disk);
+    put_mounts(f, r);
+    put_captured(f, r);
 }
 
 static void put_rules(FILE *f, const struct shell_rules *rules)

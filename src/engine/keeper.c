@@ -1,12 +1,14 @@
 /*
  * glovebox-keeper COMMAND: runs a tool's command for the engine, and sees that it ends.
+ * glovebox-keeper -- PROGRAM ARG...: the same for a server that it talks to.
  *
  * It stands between engine and command because only a parent can answer for all that a command
  * starts, and only a process that outlives the engine can end it when the engine is killed. The
  * engine holds the other end of descriptor 3 and nothing else does: when that closes, on purpose or
  * because the engine is gone, the command and everything that it started are killed. When the
  * command ends by itself, what is left of its process group is killed too, and its exit status
- * becomes ours (128 and the signal's number, if it was killed).
+ * becomes ours (128 and the signal's number, if it was killed). A byte on descriptor 3 asks the
+ * command's process group to end (SIGTERM). What a server leaves behind is killed like itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +17,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,7 +30,7 @@ enum {
     LOOKS_MAX = 500 /* then what cannot be killed is left to the kernel */
 };
 
-static _Noreturn void be_command(const char *command, pid_t keeper)
+static _Noreturn void be_command(char **argv, pid_t keeper)
 {
     sigset_t none;
 
@@ -38,7 +41,12 @@ static _Noreturn void be_command(const char *command, pid_t keeper)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != keeper)
         _exit(127);
-    (void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    if (argv[2])
+        (void)execvp(argv[2], argv + 2);
+    else
+        (void)execl("/bin/sh", "sh", "-c", argv[1], (char *)NULL);
+    if (argv[2])
+        (void)dprintf(STDERR_FILENO, "starting %s: %s\n", argv[2], strerror(errno));
     _exit(127);
 }
 
@@ -66,7 +74,7 @@ static void kill_children(void)
 }
 
 /* Whoever is killed leaves its own children to us, so this goes on until there are none. */
-static _Noreturn void end_everything(pid_t command)
+static _Noreturn void end_everything(pid_t command, int status)
 {
     struct timespec nap = { .tv_nsec = LOOK_MS * 1000000L };
 
@@ -79,7 +87,7 @@ static _Noreturn void end_everything(pid_t command)
             break;
         (void)nanosleep(&nap, NULL);
     }
-    _exit(128 + SIGKILL);
+    _exit(status);
 }
 
 /* Is it the command that ended? Orphans that we took in end too. */
@@ -93,7 +101,18 @@ static bool has_ended(pid_t command, int *status)
     return pid == command;
 }
 
-static int watch(pid_t command, int events)
+/* Is the engine, and does it want the command on? It may ask it to end by itself. */
+static bool is_wanted(pid_t command)
+{
+    char byte;
+
+    if (read(LIFELINE, &byte, 1) <= 0)
+        return false;
+    (void)kill(-command, SIGTERM);
+    return true;
+}
+
+static int watch(pid_t command, int events, bool is_server)
 {
     struct pollfd p[] = { { .fd = LIFELINE, .events = POLLIN },
                           { .fd = events, .events = POLLIN } };
@@ -103,15 +122,21 @@ static int watch(pid_t command, int events)
     for (;;) {
         if (has_ended(command, &status))
             break;
-        if (poll(p, 2, -1) < 0 && errno != EINTR)
-            end_everything(command);
-        if (p[0].revents != 0)
-            end_everything(command);
+        if (poll(p, 2, -1) < 0) {
+            if (errno != EINTR)
+                end_everything(command, 128 + SIGKILL);
+            continue;
+        }
+        if (p[0].revents != 0 && !is_wanted(command))
+            end_everything(command, 128 + SIGKILL);
         if (p[1].revents != 0)
             (void)!read(events, byte, sizeof(byte));
     }
+    status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (is_server)
+        end_everything(command, status);
     (void)kill(-command, SIGKILL);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return status;
 }
 
 static int wake_fd = -1;
@@ -133,7 +158,9 @@ int main(int argc, char **argv)
 
     /* What the embedding program left open is none of a tool's business. */
     (void)syscall(SYS_close_range, LIFELINE + 1, ~0U, 0);
-    if (argc != 2 || pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
+    bool is_server = argc > 2 && strcmp(argv[1], "--") == 0;
+
+    if ((argc != 2 && !is_server) || pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
         return 127;
     wake_fd = wake[1];
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -141,11 +168,11 @@ int main(int argc, char **argv)
     command = fork();
     if (command == 0) {
         (void)signal(SIGCHLD, SIG_DFL);
-        be_command(argv[1], keeper);
+        be_command(argv, keeper);
     }
     if (command < 0)
         return 127;
     for (int fd = 0; fd < LIFELINE; fd++)
         (void)close(fd); /* its streams end when it does */
-    return watch(command, wake[0]);
+    return watch(command, wake[0], is_server);
 }

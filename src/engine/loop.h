@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct gb_call;
 struct gb_engine;
 
 /* A loop as engines have it; NULL when it cannot be made. */
@@ -25,6 +26,27 @@ size_t engine_sessions(const struct gb_engine *engine);
 
 /* The configured time limit; may requests go beyond it? */
 uint64_t engine_timeout_ms(const struct gb_engine *engine, bool *ret_is_loose);
+
+/*
+ * Somebody in this process who answers, for all jobs, the tools whose key "hosted" is true. `call`
+ * is as the callback `tool` of a job, and answered by the same functions; `cancelled` as
+ * `tool_cancelled`.
+ */
+struct tool_host {
+    void (*call)(void *data, struct gb_call *call, const char *name, const char *args);
+    void (*cancelled)(void *data, struct gb_call *call);
+    void *data;
+};
+
+/* NULL: nobody any more. Calls that were not answered must have been. */
+void engine_host_tools(struct gb_engine *engine, const struct tool_host *host);
+
+/* Answer a call as gb_tool_result() does, with blocks: a value, or a list of them, of which objects
+ * with a "handle" are things that the program can read with the tool "read_handle". */
+int engine_tool_blocks(struct gb_call *call, const char *result);
+
+/* Where the modules and programs that belong to the engine are. Borrowed. */
+const char *engine_directory(const struct gb_engine *engine);
 
 /* How long sessions are kept. */
 struct engine_session_times {

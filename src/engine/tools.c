@@ -13,12 +13,13 @@
 #include "python/protocol.h"
 
 enum {
-    TOOLS_MAX = 1000,
+    TOOLS_MAX = 2000,
     DESCRIPTION_MAX = 16 << 10,
     SCHEMA_MAX = 256 << 10,
     SCHEMA_DEPTH_MAX = 64,
     TIMEOUT_MAX_S = 7 * 86400,
-    DOC_LINE_MAX = 1000
+    DOC_LINE_MAX = 1000,
+    DOCS_MAX = 64 << 10 /* bytes of help texts that a program is sent */
 };
 
 /* ---- one tool ---- */
@@ -125,6 +126,36 @@ static int take_timeout(struct tool *t, const json_t *value, struct gb_err *err)
     return 0;
 }
 
+static int take_hosted(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    t->is_hosted = json_is_true(value);
+    return json_is_boolean(value) ? 0
+                                  : gb_fail(err, GB_E_INVALID, 0, "hosted: must be true or false");
+}
+
+/* What each is called, and which parameter of it may be given by its place. */
+static const struct {
+    const char *name, *positional;
+} builtins[] = {
+    [TOOL_ORDINARY] = { "", NULL },
+    [TOOL_SEARCHES] = { "search", "query" },
+    [TOOL_DESCRIBES] = { "describe", "name" },
+    [TOOL_READS] = { "read", NULL },
+};
+
+static int take_builtin(struct tool *t, const json_t *value, struct gb_err *err)
+{
+    const char *text = json_string_value(value);
+
+    for (size_t i = TOOL_ORDINARY + 1; text && i < ARRAY_LEN(builtins); i++) {
+        if (strcmp(text, builtins[i].name) == 0) {
+            t->builtin = (enum tool_builtin)i;
+            return 0;
+        }
+    }
+    return gb_fail(err, GB_E_INVALID, 0, "builtin: must be 'search', 'describe' or 'read'");
+}
+
 static const struct {
     const char *key;
     int (*take)(struct tool *t, const json_t *value, struct gb_err *err);
@@ -136,6 +167,8 @@ static const struct {
     { "approval", take_approval },
     { "command", take_command },
     { "timeout", take_timeout },
+    { "hosted", take_hosted },
+    { "builtin", take_builtin },
 };
 
 static int take_key(struct tool *t, const char *key, const json_t *value, struct gb_err *err)
@@ -355,7 +388,18 @@ struct toolset *toolset_narrow(const struct toolset *set, const json_t *names, s
         if (!toolset_find(less, name))
             less->tools[less->count++] = tool_ref(tool);
     }
+    for (size_t i = 0; less && less->count > 0 && i < toolset_count(set); i++)
+        if (set->tools[i]->builtin != TOOL_ORDINARY && !toolset_find(less, set->tools[i]->name))
+            less->tools[less->count++] = tool_ref(set->tools[i]);
     return less;
+}
+
+bool toolset_has(const struct toolset *set, enum tool_builtin builtin)
+{
+    for (size_t i = 0; set && i < set->count; i++)
+        if (set->tools[i]->builtin == builtin)
+            return true;
+    return false;
 }
 
 bool toolset_needs_approval(const struct toolset *set)
@@ -403,12 +447,24 @@ json_t *toolset_names(const struct toolset *set, bool to_approve_only)
     return list;
 }
 
+/* With very many tools their help texts would be most of what a run is sent; describe_tool() tells
+ * the same. */
 json_t *toolset_program(const struct toolset *set)
 {
     json_t *list = json_array();
+    size_t docs = 0;
 
     for (size_t i = 0; set && i < set->count; i++)
-        json_array_append_new(
-            list, json_pack("{s:s,s:s}", "name", set->tools[i]->name, "doc", set->tools[i]->doc));
+        docs += strlen(set->tools[i]->doc);
+    for (size_t i = 0; set && i < set->count; i++) {
+        const struct tool *t = set->tools[i];
+        json_t *one = json_pack("{s:s}", "name", t->name);
+
+        if (docs <= DOCS_MAX || t->builtin != TOOL_ORDINARY)
+            json_object_set_new(one, "doc", json_string(t->doc));
+        if (builtins[t->builtin].positional)
+            json_object_set_new(one, "positional", json_string(builtins[t->builtin].positional));
+        json_array_append_new(list, one);
+    }
     return list;
 }

@@ -9,6 +9,14 @@
 
 #include "base/err.h"
 
+/* Tools about tools. They stay when a request narrows the set. */
+enum tool_builtin {
+    TOOL_ORDINARY,
+    TOOL_SEARCHES,  /* search_tools(query): the engine answers */
+    TOOL_DESCRIBES, /* describe_tool(name): the engine answers */
+    TOOL_READS      /* read_handle(handle): for the runtime; nobody is told of it */
+};
+
 struct tool {
     unsigned refs;
     json_t *spec; /* as it was given; the pointers below look into it */
@@ -19,6 +27,8 @@ struct tool {
     const char *command;      /* or NULL: the embedding program answers */
     uint64_t timeout_ms;      /* 0: none of its own */
     bool needs_approval;
+    bool is_hosted; /* whoever hosts tools for all jobs answers (loop.h) */
+    enum tool_builtin builtin;
     char *doc; /* what the program finds as its function's __doc__ */
 };
 
@@ -50,6 +60,9 @@ struct toolset *toolset_narrow(const struct toolset *set, const json_t *names, s
 struct tool *toolset_find(const struct toolset *set, const char *name);
 size_t toolset_count(const struct toolset *set);
 bool toolset_needs_approval(const struct toolset *set);
+
+/* Has it a tool of this kind? */
+bool toolset_has(const struct toolset *set, enum tool_builtin builtin);
 
 /* "a, b, c", as much of it as fits. */
 void toolset_list(const struct toolset *set, char *ret, size_t size);

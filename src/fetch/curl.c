@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "base/buf.h"
@@ -41,7 +42,10 @@ struct fetch {
     struct fetch_client *client;
     CURL *easy;
     struct curl_slist *headers;
-    struct event *on_done;
+    struct event *on_done, *on_data;
+    void (*stream)(void *data, const struct fetch_head *head, const char *bytes, size_t len);
+    const char *keep;
+    char kept[512];
     struct gb_buf body;
     size_t reply_max;
     size_t header_bytes;
@@ -140,10 +144,14 @@ static const char *why_of(const struct fetch *f, CURLcode code)
 static void keep_reply(struct fetch *f, CURLcode code)
 {
     curl_off_t after = 0;
+    const char *type = NULL;
 
     f->reply = (struct fetch_reply){ .fault = fault_of(f, code), .retry_after_s = -1 };
     (void)snprintf(f->reply.why, sizeof(f->reply.why), "%s", why_of(f, code));
     (void)curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &f->reply.status);
+    if (curl_easy_getinfo(f->easy, CURLINFO_CONTENT_TYPE, &type) == CURLE_OK && type)
+        (void)snprintf(f->reply.type, sizeof(f->reply.type), "%s", type);
+    memcpy(f->reply.kept, f->kept, sizeof(f->reply.kept));
     if (curl_easy_getinfo(f->easy, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
         f->reply.retry_after_s = after;
 }
@@ -177,9 +185,38 @@ static void fetch_free(struct fetch *f)
 {
     if (f->on_done)
         event_free(f->on_done);
+    if (f->on_data)
+        event_free(f->on_data);
     curl_slist_free_all(f->headers);
     gb_buf_done(&f->body);
     free(f);
+}
+
+/* Hand over what has come of a stream. The fetch may be gone afterwards, if it is not done. */
+static void hand_over(struct fetch *f)
+{
+    struct fetch_head head = { .status = f->reply.status,
+                               .type = f->reply.type[0] ? f->reply.type : NULL,
+                               .kept = f->kept };
+    struct gb_buf piece = f->body;
+    const char *type = NULL;
+
+    if (f->easy) { /* it goes on */
+        (void)curl_easy_getinfo(f->easy, CURLINFO_RESPONSE_CODE, &head.status);
+        if (curl_easy_getinfo(f->easy, CURLINFO_CONTENT_TYPE, &type) == CURLE_OK)
+            head.type = type;
+    }
+    gb_buf_init(&f->body, piece.max);
+    if (piece.len > 0)
+        f->stream(f->data, &head, piece.data, piece.len);
+    gb_buf_done(&piece);
+}
+
+static void on_data(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    hand_over(data);
 }
 
 static void on_done(evutil_socket_t fd, short what, void *data)
@@ -189,6 +226,11 @@ static void on_done(evutil_socket_t fd, short what, void *data)
 
     (void)fd;
     (void)what;
+    if (f->stream && f->body.len > 0) {
+        event_active(f->on_done, EV_TIMEOUT, 0); /* afterwards, unless it is cancelled */
+        hand_over(f);
+        return;
+    }
     unlink_fetch(f);
     if (gb_buf_add(&f->body, "", 1, &err) < 0) {
         f->reply.fault = FETCH_OTHER;
@@ -286,15 +328,35 @@ static size_t take_body(char *bytes, size_t one, size_t n, void *data)
         f->too_big = true;
         return 0;
     }
+    if (f->stream)
+        event_active(f->on_data, EV_TIMEOUT, 0);
     return gb_buf_add(&f->body, bytes, n, &err) < 0 ? 0 : n;
+}
+
+/* "Name: value", as it comes. */
+static void keep_header(struct fetch *f, const char *bytes, size_t n)
+{
+    size_t len = strlen(f->keep), at = len + 1;
+
+    if (n <= at || strncasecmp(bytes, f->keep, len) != 0 || bytes[len] != ':')
+        return;
+    while (at < n && (bytes[at] == ' ' || bytes[at] == '\t'))
+        at++;
+    while (n > at && (bytes[n - 1] == '\r' || bytes[n - 1] == '\n' || bytes[n - 1] == ' '))
+        n--;
+    if (n - at >= sizeof(f->kept))
+        return;
+    memcpy(f->kept, bytes + at, n - at);
+    f->kept[n - at] = '\0';
 }
 
 static size_t take_header(const char *bytes, size_t one, size_t n, void *data)
 {
     struct fetch *f = data;
 
-    (void)bytes;
     (void)one;
+    if (f->keep)
+        keep_header(f, bytes, n);
     f->header_bytes += n;
     f->too_big = f->header_bytes > HEADERS_MAX;
     return f->too_big ? 0 : n;
@@ -341,8 +403,14 @@ static int add_headers(struct fetch *f, const struct fetch_request *r)
     char line[HEADER_LINE_MAX];
     int bad = 0;
 
-    bad |= add_header(f, "Content-Type: application/json");
-    bad |= add_header(f, "Accept: application/json");
+    if (r->body)
+        bad |= add_header(f, "Content-Type: application/json");
+    if (snprintf(line, sizeof(line), "Accept: %s", r->accept ? r->accept : "application/json") >=
+        (int)sizeof(line))
+        bad = -1;
+    bad |= add_header(f, line);
+    for (const char *const *at = r->headers; at && *at; at++)
+        bad |= add_header(f, *at);
     bad |= add_header(f, "Expect:"); /* not to wait for a "100 Continue" before a long body */
     if (r->key) {
         if (snprintf(line, sizeof(line), "Authorization: Bearer %s", r->key) >= (int)sizeof(line))
@@ -360,8 +428,12 @@ static int set_transfer(struct fetch *f, const struct fetch_request *r)
     unsigned bad = 0;
 
     bad |= curl_easy_setopt(e, CURLOPT_URL, r->url);
-    bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(r->body));
-    bad |= curl_easy_setopt(e, CURLOPT_COPYPOSTFIELDS, r->body);
+    if (r->body) {
+        bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(r->body));
+        bad |= curl_easy_setopt(e, CURLOPT_COPYPOSTFIELDS, r->body);
+    }
+    if (r->method)
+        bad |= curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, r->method);
     bad |= curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->headers);
     bad |= curl_easy_setopt(e, CURLOPT_USERAGENT, "glovebox/" GLOVEBOX_VERSION);
     bad |= curl_easy_setopt(e, CURLOPT_PRIVATE, f);
@@ -372,8 +444,11 @@ static int set_transfer(struct fetch *f, const struct fetch_request *r)
     bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, f);
     bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, f);
-    bad |= curl_easy_setopt(e, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)r->reply_max);
+    if (!r->stream)
+        bad |= curl_easy_setopt(e, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)r->reply_max);
     bad |= curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
+    if (r->connect_ms > 0)
+        bad |= curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_ms);
     return bad == 0 ? 0 : -1;
 }
 
@@ -415,8 +490,9 @@ static int begin(struct fetch *f, const struct fetch_request *r)
     CURLMcode bad;
 
     f->on_done = event_new(f->client->base, -1, 0, on_done, f);
+    f->on_data = event_new(f->client->base, -1, 0, on_data, f);
     f->easy = curl_easy_init();
-    if (!f->on_done || !f->easy || add_headers(f, r) < 0 || set_transfer(f, r) < 0 ||
+    if (!f->on_done || !f->on_data || !f->easy || add_headers(f, r) < 0 || set_transfer(f, r) < 0 ||
         set_bounds(f->easy, r) < 0)
         return -1;
     signals_hold(&s);
@@ -442,6 +518,8 @@ static struct fetch *post(struct fetch_client *client, const struct fetch_reques
                              .next = client->fetches,
                              .reply_max = request->reply_max,
                              .loopback_only = request->loopback_only,
+                             .stream = request->stream,
+                             .keep = request->keep,
                              .done = done,
                              .data = data };
         gb_buf_init(&f->body, request->reply_max + 1);

@@ -17,7 +17,7 @@ struct fetch;
 struct fetch_client;
 
 /* The table's own version: a module of another build is refused. */
-#define FETCH_ABI    1
+#define FETCH_ABI    2
 #define FETCH_MODULE "glovebox-fetch.so"
 #define FETCH_SYMBOL "glovebox_fetch"
 
@@ -34,13 +34,28 @@ struct fetch_url {
     bool loopback;  /* the host is this one, by its name or address */
 };
 
+/* What is known when the body begins. Borrowed. */
+struct fetch_head {
+    long status;
+    const char *type; /* of the content, or NULL */
+    const char *kept; /* the value of the header `keep`, or "" */
+};
+
 struct fetch_request {
+    const char *method; /* NULL: POST */
     const char *url;
-    const char *body; /* JSON; copied */
-    const char *key;  /* sent as "Authorization: Bearer ...", or NULL */
-    const char *ca;   /* a file of certificates to trust instead of the system's, or NULL */
-    uint64_t timeout_ms;
-    size_t reply_max;
+    const char *body;           /* JSON; copied; NULL: none */
+    const char *accept;         /* NULL: JSON */
+    const char *const *headers; /* further ones, "Name: value", ended by NULL; or NULL */
+    const char *keep;           /* a header of the reply to keep, or NULL; borrowed */
+    const char *key;            /* sent as "Authorization: Bearer ...", or NULL */
+    const char *ca;      /* a file of certificates to trust instead of the system's, or NULL */
+    uint64_t timeout_ms; /* 0: none */
+    uint64_t connect_ms; /* for the connection; 0: libcurl's own */
+    size_t reply_max;    /* of the body; of a stream: of what has not been handed over */
+    /* Hand the body over in pieces, as they come, from the loop, and not with the reply. The fetch may be
+     * cancelled in there. NULL: not. */
+    void (*stream)(void *data, const struct fetch_head *head, const char *bytes, size_t len);
     bool loopback_only; /* connect to addresses of this host alone */
 };
 
@@ -57,6 +72,8 @@ struct fetch_reply {
     enum fetch_fault fault;
     char why[FETCH_WHY_MAX]; /* what went wrong, for people; empty with FETCH_OK */
     long status;
+    char type[80];         /* of the content; empty: the server did not say */
+    char kept[512];        /* the header `keep`; empty: there is none */
     int64_t retry_after_s; /* -1: the server did not say */
     const char *body;      /* ends with a NUL that is not counted; gone after the callback */
     size_t len;
@@ -77,7 +94,7 @@ struct fetch_ops {
     /* Ends what is under way; nobody is told. Accepts NULL, returns NULL. */
     struct fetch_client *(*client_free)(struct fetch_client *client);
 
-    /* POST a body. `done` is called once, from the loop, and may free the client. Redirects are
+    /* Send a request. `done` is called once, from the loop, and may free the client. Redirects are
      * not followed, proxies of the environment and .netrc are not looked at, certificates are
      * verified. NULL with err when it could not begin. */
     struct fetch *(*post)(struct fetch_client *client, const struct fetch_request *request,

@@ -80,6 +80,8 @@ static int add_path(CURLU *url, const char *path, struct gb_err *err)
     char whole[FETCH_URL_MAX];
     size_t len = strlen(have), n = strlen(path);
 
+    if (n == 0)
+        return 0; /* as it is, to the last slash */
     while (len > 0 && have[len - 1] == '/')
         len--;
     if (len >= n && strncmp(have + len - n, path, n) == 0)

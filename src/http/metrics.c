@@ -1,9 +1,13 @@
 #include "http/metrics.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "engine/loop.h"
@@ -170,6 +174,41 @@ static void put_http(FILE *f, const struct metrics *m)
     put_labelled(f, "http_refused_total", "reason", http_refusal_names, c.refused, HTTP_REFUSALS);
 }
 
+static size_t open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    size_t n = 0;
+
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        (void)closedir(dir);
+    return n > 3 ? n - 3 : 0; /* ".", ".." and its own */
+}
+
+static double resident_bytes(void)
+{
+    char text[128] = "";
+    char *rest = NULL;
+
+    if (fd_slurp_at(AT_FDCWD, "/proc/self/statm", text, sizeof(text) - 1) < 0)
+        return 0;
+    (void)strtoul(text, &rest, 10);
+    return (double)strtoul(rest, NULL, 10) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* Of this process alone, by the names that other programs have for them. */
+static void put_process(FILE *f)
+{
+    (void)fprintf(f,
+                  "# HELP process_open_fds Descriptors that are open.\n"
+                  "# TYPE process_open_fds gauge\nprocess_open_fds %zu\n"
+                  "# HELP process_resident_memory_bytes Memory that is resident.\n"
+                  "# TYPE process_resident_memory_bytes gauge\n"
+                  "process_resident_memory_bytes %.17g\n",
+                  open_files(), resident_bytes());
+}
+
 static void put_info(FILE *f)
 {
     put_head(f, "info", "gauge", "The program.");
@@ -191,6 +230,7 @@ static void reply_metrics(struct http_exchange *x, void *data)
     put_runs(f, m);
     put_mcp(f, m);
     put_http(f, m);
+    put_process(f);
     if (fclose(f) != 0)
         http_reply_busy(x, "memory ran out");
     else

@@ -50,6 +50,7 @@ struct mcp_server {
     struct mcp_peer *peers;
     struct mcp_call *parked;
     size_t n_calls, n_parked, n_peers, n_listening;
+    struct event *on_held; /* calls wait until then; NULL: they do not */
     struct event *on_changed, *on_idle;
     unsigned changed; /* 1u << offer_kind */
     bool is_preparing;
@@ -86,7 +87,8 @@ enum method_flag {
     METHOD_MODERN = 1u << 1,
     METHOD_CACHED = 1u << 2, /* its result may be kept for a time */
     METHOD_ASKS = 1u << 3,   /* may answer with input_required */
-    METHOD_STAYS = 1u << 4   /* is not answered until the end */
+    METHOD_STAYS = 1u << 4,  /* is not answered until the end */
+    METHOD_WAITS = 1u << 5   /* until the server knows what it offers */
 };
 
 struct mcp_call {
@@ -101,6 +103,7 @@ struct mcp_call {
     size_t bytes;
     void *tag;
     bool is_detached; /* nobody reads what is sent with its tag */
+    bool is_held;     /* until mcp_server_release() */
     /* who asks */
     bool is_modern;
     char *principal;
@@ -135,6 +138,8 @@ struct offer *offer_match(struct mcp_server *s, const char *uri);
 void server_prepare(struct mcp_server *s);
 void server_prepare_soon(struct mcp_server *s);
 json_t *server_capabilities(const struct mcp_server *s);
+/* Is it to wait until the server knows what it offers? It will be run then. */
+bool server_holds(struct mcp_call *call);
 
 /* ---- peer.c ---- */
 

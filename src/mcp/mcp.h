@@ -100,6 +100,11 @@ bool mcp_server_remove_tool(struct mcp_server *server, const char *name);
 bool mcp_server_remove_prompt(struct mcp_server *server, const char *name);
 bool mcp_server_remove_resource(struct mcp_server *server, const char *uri);
 
+/* What the server offers is not known yet: lists and calls of tools wait until mcp_server_release(), or until
+ * the time is up. Everything else is answered. Returns 0, -1 when memory ran out. */
+int mcp_server_hold(struct mcp_server *s, unsigned timeout_ms) gb_nodiscard;
+void mcp_server_release(struct mcp_server *s);
+
 /* The tool's descriptor as the list shows it (borrowed), or NULL. */
 const json_t *mcp_server_tool(const struct mcp_server *server, const char *name);
 

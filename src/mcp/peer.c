@@ -349,7 +349,8 @@ static void take_request(struct mcp_peer *peer, const struct rpc_message *m,
     call->tag = tag_of(how);
     if (is_modern)
         call_read_meta(call, json_object_get(m->params, "_meta"));
-    method->run(call);
+    if (!server_holds(call))
+        method->run(call);
 }
 
 /* ---- notifications ---- */

@@ -101,11 +101,63 @@ struct mcp_server *mcp_server_free(struct mcp_server *s)
         event_free(s->on_changed);
     if (s->on_idle)
         event_free(s->on_idle);
+    if (s->on_held)
+        event_free(s->on_held);
     json_decref(s->info);
     json_decref(s->instructions);
     explicit_bzero(s->key, sizeof(s->key));
     free(s);
     return NULL;
+}
+
+/* ---- waiting ---- */
+
+bool server_holds(struct mcp_call *call)
+{
+    call->is_held = call->server->on_held && call->method->flags & METHOD_WAITS;
+    return call->is_held;
+}
+
+/* The first that a peer made: lists have the last one first. */
+static struct mcp_call *held_call(const struct mcp_server *s)
+{
+    struct mcp_call *first = NULL;
+
+    for (const struct mcp_peer *peer = s->peers; peer && !first; peer = peer->next)
+        for (struct mcp_call *call = peer->calls; call; call = call->next)
+            if (call->is_held)
+                first = call;
+    return first;
+}
+
+void mcp_server_release(struct mcp_server *s)
+{
+    struct mcp_call *call;
+
+    if (!s->on_held)
+        return;
+    event_free(take_ptr(s->on_held));
+    while ((call = held_call(s))) { /* from the start after each: any of them may end others */
+        call->is_held = false;
+        call->method->run(call);
+    }
+}
+
+static void on_held(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    mcp_server_release(data);
+}
+
+int mcp_server_hold(struct mcp_server *s, unsigned timeout_ms)
+{
+    const struct timeval in = { .tv_sec = timeout_ms / 1000,
+                                .tv_usec = (suseconds_t)(timeout_ms % 1000 * 1000) };
+
+    if (!s->on_held)
+        s->on_held = evtimer_new(s->spec.base, on_held, s);
+    return s->on_held && evtimer_add(s->on_held, &in) == 0 ? 0 : -1;
 }
 
 struct mcp_counts mcp_server_counts(const struct mcp_server *s)

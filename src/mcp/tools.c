@@ -174,12 +174,12 @@ static const struct tool_row tools[] = {
       "name\"}, " TIMEOUT_PROPERTY,
       "code", NULL, TOOL_RUNS | TOOL_KEEPS, execute_code },
     { "run_shell", "Run a shell command",
-      "Runs one shell command in a sandbox, in an empty directory that is gone afterwards, and "
-      "returns "
-      "what it prints and its exit code. What it leaves in the background is ended.",
+      "Runs one shell command in a sandbox and returns what it prints and its exit code. Without a "
+      "session it starts in an empty directory that is gone afterwards, and what it leaves in the "
+      "background is ended; in a session the directory, variables, functions and jobs live on.",
       "\"command\": {\"type\": \"string\", \"description\": \"For bash, or "
       "sh\"}, " TIMEOUT_PROPERTY,
-      "command", NULL, TOOL_RUNS | TOOL_SHELL, run_shell },
+      "command", NULL, TOOL_RUNS | TOOL_SHELL | TOOL_KEEPS, run_shell },
     { "session_reset", "Reset a session",
       "Forgets everything in a session, its files too. The handle stays good.", HANDLE_PROPERTY,
       "session", NAME_OUTPUT, TOOL_SESSIONS | TOOL_REPEATS, session_reset },

@@ -7,7 +7,7 @@ import os
 del sys.path[0]
 register = os.register_at_fork
 def register_known(**handlers):
-    if all(getattr(h, "__module__", "") in ("threading", "logging", "random") for h in handlers.values()):
+    if sys._getframe(1).f_globals.get("__name__") in ("threading", "logging", "random"):
         handlers = {when: _glovebox.unless_boxing(h) for when, h in handlers.items()}
     register(**handlers)
 os.register_at_fork = register_known

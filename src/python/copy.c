@@ -169,6 +169,17 @@ static int make(void *data)
     _exit(0);
 }
 
+/* One that takes in orphans would get the copy, too. */
+static int be_subreaper(int is_one)
+{
+    int was = 0;
+
+    (void)prctl(PR_GET_CHILD_SUBREAPER, &was, 0, 0, 0);
+    if (was != is_one)
+        (void)prctl(PR_SET_CHILD_SUBREAPER, is_one, 0, 0, 0);
+    return was;
+}
+
 static pid_t make_from_here(struct making *m)
 {
     char *stack = (char *)__builtin_frame_address(0) - ROOM;
@@ -188,6 +199,7 @@ pid_t copy_make(const struct copy_keeps *keeps)
 {
     static struct making m; /* not on the stack, so that no jump can spoil it */
     static sigset_t before;
+    static int is_subreaper;
     sigset_t all;
     pid_t pid;
 
@@ -198,14 +210,17 @@ pid_t copy_make(const struct copy_keeps *keeps)
     PyOS_BeforeFork();
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before);
+    is_subreaper = be_subreaper(0);
     if (setjmp(m.back) != 0) {
         be_dormant(keeps);
+        (void)be_subreaper(is_subreaper);       /* which a fork forgets, too */
         (void)signal(BOX_WAKE_SIGNAL, SIG_IGN); /* should it be woken twice */
         (void)sigprocmask(SIG_SETMASK, &before, NULL);
         PyOS_AfterFork_Child();
         return 0;
     }
     pid = make_from_here(&m);
+    (void)be_subreaper(is_subreaper);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     PyOS_AfterFork_Parent();
     errno = m.error;

@@ -127,7 +127,8 @@ static int make_box(const struct zygote_order *order, int init, const int *fds, 
     return pidfd;
 }
 
-/* One order. Returns false when the engine is gone. */
+/* One order. Returns false when the engine is gone and has left none: a box that was ordered is made all
+ * the same, since it is the box that removes what was laid out for it. */
 static bool serve_one(int sock, int init)
 {
     struct zygote_order order;
@@ -135,7 +136,7 @@ static bool serve_one(int sock, int init)
     int fds[ORDER_FDS];
     size_t n = ORDER_FDS;
     ssize_t len = fd_recv(sock, &order, sizeof(order), fds, &n);
-    int pidfd = -1, e;
+    int pidfd = -1;
 
     if (len == (ssize_t)sizeof(order) && n >= ORDER_CGROUP) {
         reply.number = order.number;
@@ -145,10 +146,10 @@ static bool serve_one(int sock, int init)
         (void)close(fds[i]);
     if (len != (ssize_t)sizeof(order) || n < ORDER_CGROUP)
         return false;
-    e = fd_send(sock, &reply, sizeof(reply), &pidfd, pidfd >= 0 ? 1 : 0);
+    (void)fd_send(sock, &reply, sizeof(reply), &pidfd, pidfd >= 0 ? 1 : 0);
     if (pidfd >= 0)
         (void)close(pidfd);
-    return e == 0;
+    return true;
 }
 
 /* serve(sock, info, warm, init): greet, then make boxes. Never returns. */

@@ -102,6 +102,7 @@ static const char *const builtins[] = {
     "call_tool",
     "display",
     "execute_code",
+    "read_handle",
 };
 
 static bool has(const char *const *list, size_t n, const char *text)
@@ -136,4 +137,16 @@ bool name_is_function(const char *text)
             return false;
     return name_is_variable(text) && strncmp(text, "__", 2) != 0 &&
            !has(builtins, ARRAY_LEN(builtins), text);
+}
+
+bool name_is_spaced(const char *text)
+{
+    const char *dot = strchr(text, '.');
+    char space[128];
+
+    if (!dot || (size_t)(dot - text) >= sizeof(space))
+        return false;
+    memcpy(space, text, (size_t)(dot - text));
+    space[dot - text] = '\0';
+    return name_is_function(space) && name_is_variable(dot + 1);
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
-#include "python/names.h"
+#include "python/toolnames.h"
 #include "python/wire.h"
 
 int tools_compile(void)
@@ -176,7 +176,7 @@ static PyObject *call_later(PyObject *name, PyObject *arguments)
 
 /* ---- what the program calls ---- */
 
-static PyObject *call_any(PyObject *name, PyObject *kwargs)
+PyObject *tools_call(PyObject *name, PyObject *kwargs)
 {
     PyObject *arguments = kwargs ? kwargs : PyDict_New(), *out;
 
@@ -188,22 +188,13 @@ static PyObject *call_any(PyObject *name, PyObject *kwargs)
     return out;
 }
 
-/* The function of a tool: `self` is its name. */
-static PyObject *call_function(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    if (PyTuple_Size(args) == 0)
-        return call_any(self, kwargs);
-    PyErr_Format(PyExc_TypeError, "%U() takes keyword arguments only: %U(key=value)", self, self);
-    return NULL;
-}
-
 static PyObject *call_tool(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     PyObject *name = PyTuple_Size(args) == 1 ? PyTuple_GetItem(args, 0) : NULL;
 
     (void)self;
     if (name && PyUnicode_Check(name))
-        return call_any(name, kwargs);
+        return tools_call(name, kwargs);
     PyErr_SetString(PyExc_TypeError,
                     "call_tool() takes the tool's name, a string, and then keyword "
                     "arguments only: call_tool(\"name\", key=value)");
@@ -220,56 +211,14 @@ static PyMethodDef call_tool_def = {
 
 /* ---- the program's names ---- */
 
-/* The definition lives as long as the function does, which is to the end. */
-static PyObject *make_function(PyObject *name, const char *text, const char *doc)
-{
-    PyMethodDef *def = calloc(1, sizeof(*def));
-    PyObject *fn = NULL;
-
-    if (def) {
-        *def = (PyMethodDef){ strdup(text), WITH_KEYWORDS(call_function),
-                              METH_VARARGS | METH_KEYWORDS, doc ? strdup(doc) : NULL };
-        fn = def->ml_name ? PyCFunction_New(def, name) : NULL;
-    }
-    return fn ? fn : PyErr_NoMemory();
-}
-
-/* One for all cells of a session that have the tool. */
-static int bind_function(PyObject *names, PyObject *name, const char *text, const char *doc)
-{
-    PyObject *key = PyUnicode_FromFormat("%s %s", text, doc ? doc : "");
-    PyObject *known = key ? PyDict_GetItem(wire.made, key) : NULL, *fn = known;
-    int r = -1;
-
-    Py_XINCREF(known);
-    if (key && !known)
-        fn = make_function(name, text, doc);
-    if (fn)
-        r = PyDict_SetItem(wire.made, key, fn) < 0 ? -1 : PyDict_SetItem(names, name, fn);
-    Py_XDECREF(fn);
-    Py_XDECREF(key);
-    return r;
-}
-
-static int add_tool(PyObject *names, const json_t *tool)
-{
-    const char *text = json_string_value(json_object_get(tool, "name"));
-    PyObject *name = text ? PyUnicode_FromString(text) : NULL;
-    int r = name ? PyDict_SetItem(wire.names, name, Py_None) : -1;
-
-    if (r == 0 && name_is_function(text))
-        r = bind_function(names, name, text, json_string_value(json_object_get(tool, "doc")));
-    Py_XDECREF(name);
-    return r;
-}
-
 static int add_rest(PyObject *names)
 {
     static const char *const errors[] = { "ToolError", "UnknownToolError" };
     PyObject *fn = PyCFunction_New(&call_tool_def, NULL);
     int r = fn ? PyDict_SetItemString(names, "call_tool", fn) : -1;
 
-    Py_XDECREF(fn);
+    Py_XDECREF(wire.call_tool);
+    wire.call_tool = fn;
     for (size_t i = 0; i < ARRAY_LEN(errors) && r == 0; i++)
         r = PyDict_SetItemString(names, errors[i], wire_helper(errors[i]));
     return r;
@@ -288,16 +237,7 @@ int tools_install(PyObject *names, const json_t *request, int chan, int tell)
     wire.tell = tell;
     wire.pid = getpid();
     wire.token = (uint64_t)json_integer_value(json_object_get(request, "tool_token"));
-    Py_XDECREF(wire.names);
-    wire.names = PyDict_New();
-    if (!wire.made)
-        wire.made = PyDict_New();
-    if (!wire.names || !wire.made)
-        return -1;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (add_tool(names, json_array_get(list, i)) < 0)
-            return -1;
-    return add_rest(names);
+    return toolnames_bind(names, list) < 0 ? -1 : add_rest(names);
 }
 
 /* Nobody will answer the calls that wait. */

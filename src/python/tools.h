@@ -16,6 +16,9 @@ int tools_compile(void);
  * is taken. Once for each cell of a session. Returns 0, or -1 with a Python exception. */
 int tools_install(PyObject *names, const json_t *request, int chan, int tell);
 
+/* Call a tool by its name: its value, or in an event loop a coroutine. New reference. */
+PyObject *tools_call(PyObject *name, PyObject *kwargs);
+
 /* The program, or the cell, is over: no call is under way on the wire, none will follow, no answer
  * is read. Whoever still waits for one is told so. */
 void tools_end(void);

@@ -150,12 +150,25 @@ void waiter_free(struct waiter *w)
 
 /* ---- answers ---- */
 
+/* A result with things in it that are read when they are wanted. */
+static PyObject *blocks_value(const json_t *result)
+{
+    PyObject *value = value_from_json(result), *out = NULL;
+
+    if (value)
+        out = PyObject_CallFunctionObjArgs(wire_helper("blocks"), value, wire.call_tool, NULL);
+    Py_XDECREF(value);
+    return out;
+}
+
 PyObject *wire_value(const json_t *reply)
 {
     const char *type = json_string_value(json_object_get(reply, "type"));
     const char *message = json_string_value(json_object_get(reply, "message"));
     const json_t *result = json_object_get(reply, "result");
 
+    if (json_is_true(json_object_get(reply, "blocks")) && result)
+        return blocks_value(result);
     if (json_is_true(json_object_get(reply, "ok")) && result)
         return value_from_json(result);
     wire_raise(type ? type : "ToolError", message ? message : "");

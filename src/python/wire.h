@@ -31,10 +31,11 @@ struct wire {
     unsigned sleepers, changes;
     struct gb_buf in;
     struct waiter *table[WIRE_BUCKETS];
-    PyObject *names;   /* dict: those that there are */
-    PyObject *made;    /* dict: the functions that were made, by name and description */
-    PyObject *heard;   /* the event loop that reads the socket, the last one */
-    PyObject *running; /* asyncio's function that tells which loop runs here, once it is loaded */
+    PyObject *names;     /* dict: those that there are */
+    PyObject *call_tool; /* the function */
+    PyObject *made;      /* dict: the functions that were made, by name and description */
+    PyObject *heard;     /* the event loop that reads the socket, the last one */
+    PyObject *running;   /* asyncio's function that tells which loop runs here, once it is loaded */
 };
 
 extern struct wire wire;

@@ -54,7 +54,7 @@ struct box_event {
     int status;
     struct watch_sample sample;
     struct box_usage usage;
-    pid_t pid; /* with BOX_DROPPED */
+    pid_t pid;            /* with BOX_DROPPED */
     uint32_t n_survivors; /* all of them; the first are named, if the engine asked for it */
     struct box_survivor survivors[BOX_SURVIVORS_MAX];
 };
@@ -88,9 +88,9 @@ struct box_order {
     enum box_order_kind kind;
     pid_t pid;
     struct plan_watch limits;
-    uint64_t timeout_ms; /* of wall clock; the engine watches it too, and comes first */
-    int signal;          /* and what follows, with BOX_STOP */
-    int64_t since_us;    /* how long ago the command began */
+    uint64_t timeout_ms;        /* of wall clock; the engine watches it too, and comes first */
+    int signal;                 /* and what follows, with BOX_STOP */
+    int64_t since_us;           /* how long ago the command began */
     pid_t spare[BOX_SPARE_MAX]; /* groups of processes that are older than that */
     uint32_t n_spare;
 };

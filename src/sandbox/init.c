@@ -595,6 +595,8 @@ static _Noreturn void init_fail(const struct init *in, struct box_event *event)
         (void)kill(in->seats[0].guest, SIGKILL);
     if (in->scratch >= 0)
         fd_empty_dir(in->scratch);
+    if (in->plan->scratch && in->plan->scratch[0])
+        (void)rmdir(in->plan->scratch); /* the engine may be gone */
     _exit(1);
 }
 

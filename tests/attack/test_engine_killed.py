@@ -1,11 +1,13 @@
 """SIGKILL the engine in the middle of a batch: two seconds later nothing of it is left."""
 
+import contextlib
 import json
 import os
 import secrets
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -56,3 +58,65 @@ def test_nothing_is_left(hosts, user, level):
     engine.stderr.close()
     assert not left, complaint
     assert not host.complaints()
+
+
+def zygote_of(engine):
+    """The engine's child that makes boxes."""
+    for pid in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            status = Path(f"/proc/{pid}/status").read_text() if pid.isdigit() else ""
+            if "glovebox-zygote\n" in status and f"PPid:\t{engine.pid}\n" in status:
+                return int(pid)
+    return None
+
+
+@pytest.mark.parametrize(("user", "level"), CASES)
+def test_boxes_that_were_ordered_and_not_made(hosts, user, level):
+    """The zygote stands still, orders wait for it, and the engine dies: what was laid out for them goes, too."""
+    host = hosts(user)
+    before = host.snapshot()
+    command = [GLOVEBOX, "batch", "--isolation", level, "--policy", "off", "-j", "8", "-"]
+    engine = host.start(command, **{it: subprocess.PIPE for it in ("stdin", "stdout", "stderr")})
+    engine.stdin.write(b'{"code": "1"}\n')
+    engine.stdin.flush()
+    assert json.loads(engine.stdout.readline())["status"] == "ok"
+    zygote = zygote_of(engine)
+    os.kill(zygote, signal.SIGSTOP)
+    engine.stdin.write(b'{"code": "1"}\n' * 8)
+    engine.stdin.flush()
+    time.sleep(0.5)
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    os.kill(zygote, signal.SIGCONT)
+    time.sleep(1)
+    assert not host.left(before, "no mark")
+    for stream in (engine.stdin, engine.stdout, engine.stderr):
+        with contextlib.suppress(BrokenPipeError):
+            stream.close()
+
+
+@pytest.mark.parametrize(("user", "level"), CASES)
+def test_sessions_and_tools_go_with_it(hosts, user, level):
+    """Forks of forks, daemons in them, commands of tools that left their group: all end with the engine."""
+    host = hosts(user)
+    mark = f"600.{secrets.randbelow(10**12):012}"
+    before = host.snapshot()
+    tool = f"slow=(setsid sleep {mark} &); setsid sleep {mark}"
+    command = [GLOVEBOX, "batch", "--isolation", level, "--policy", "off", "-t", "60", "--tool", tool, "-"]
+    engine = host.start(command, **{it: subprocess.PIPE for it in ("stdin", "stdout", "stderr")})
+    spawn = f"import subprocess\nfor _ in range(3): subprocess.Popen(['sleep', '{mark}'], start_new_session=True)\n"
+    for request in ({"session": "a", "code": "1"}, {"kind": "session", "session": "a", "op": "fork", "into": "b"},
+                    {"kind": "session", "session": "b", "op": "fork", "into": "c"}):
+        engine.stdin.write(json.dumps(request).encode() + b"\n")
+        engine.stdin.flush()
+        assert json.loads(engine.stdout.readline())["status"] == "ok"
+    for name in "abc":
+        engine.stdin.write(json.dumps({"session": name, "code": spawn + "slow()"}).encode() + b"\n")
+    engine.stdin.flush()
+    assert not until(lambda: 3 * 3 + 3 * 2 - len(marked(mark)) > 0, 10)
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    time.sleep(1)
+    assert not host.left(before, mark)
+    for stream in (engine.stdin, engine.stdout, engine.stderr):
+        stream.close()

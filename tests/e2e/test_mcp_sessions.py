@@ -144,7 +144,21 @@ def test_the_shell(client):
     made = client.call("run_shell", command="echo data > out.txt")
     assert made["content"][1]["resource"]["text"] == "data\n"
     refused(client.call("run_shell", command=""), "command")
-    refused(client.call("run_shell", command="ls", session="new"), "session")
+
+
+def test_a_shell_that_stays(client):
+    first = client.call("run_shell", command="mkdir d && cd d && x=41 && echo text > out.txt", session="new")
+    s = first["structuredContent"]["session"]["name"]
+    result = client.call("run_shell", command="pwd; echo $((x + 1))", session=s)
+    assert result["structuredContent"]["stdout"].endswith("/d\n42\n")
+    assert result["structuredContent"]["session"]["state"] == "intact"
+    assert client.call("read_file", session=s, path="d/out.txt")["structuredContent"]["text"] == "text\n"
+    refused(client.call("execute_code", code="1", session=s), "other kind")
+    client.call("session_reset", session=s)
+    assert client.call("run_shell", command="echo ${x-none}", session=s)["structuredContent"]["stdout"] == "none\n"
+    client.call("session_close", session=s)
+    refused(client.call("run_shell", command="pwd", session=s), "unknown session")
+    refused(client.call("run_shell", command="pwd", session=begin(client)), "other kind")
 
 
 def test_the_shell_is_asked_about_too():

@@ -38,6 +38,14 @@ def test_there_and_back(e):
     assert e.op("inspect")["value"]["cell"] == 2, "none of this was a cell"
 
 
+def test_files_written_again_and_again_are_no_cells_doing(e):
+    for text in ("", "x", "xx"):
+        assert e.op("write_file", files={"f": text, "g" + text: "1"})["status"] == "ok"
+    assert e.cell("1")["files"] == []
+    assert e.cell("open('f', 'w')\nNone", files={"h": "1"})["files"][0]["path"] == "f"
+    assert e.cell("1", files={"h": "2"})["files"] == []
+
+
 def test_parts(e):
     e.cell("open('f', 'w').write('aä' * 1000)")
     assert read(e, "f", length=5) == {"path": "f", "bytes": 3000, "offset": 0, "length": 4, "is_whole": False,

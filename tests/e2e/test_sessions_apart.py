@@ -1,10 +1,16 @@
 """Forks and copies of a session: what must not be the same in two of them, or reachable from one."""
 import pytest
-from test_sessions import LEVELS, e, engine  # noqa: F401
+from test_sessions import LEVELS, engine
+
+
+@pytest.fixture(params=LEVELS)
+def e(request):
+    with engine(request.param, "-j", "4") as it:
+        yield it
 
 
 @pytest.mark.parametrize("library", ["random", "numpy.random"])
-def test_random_numbers_differ_in_copies_and_forks(e, library):  # noqa: F811
+def test_random_numbers_differ_in_copies_and_forks(e, library):
     e.value(f"import os, {library} as r\nr.random()\nNone")
     for name in "tu":
         assert e.op("fork", into=name)["status"] == "ok"
@@ -13,7 +19,7 @@ def test_random_numbers_differ_in_copies_and_forks(e, library):  # noqa: F811
     assert len(set(drawn)) == 6, drawn
 
 
-def test_files_elsewhere_on_the_disk_stay_with_the_origin(e):  # noqa: F811
+def test_files_elsewhere_on_the_disk_stay_with_the_origin(e):
     e.value("import os, tempfile\nt = tempfile.TemporaryFile(buffering=0); t.write(b'old')\n"
             "n = open(os.environ['TMPDIR'] + '/n', 'w+'); h = open(os.environ['HOME'] + '/h', 'w+')\nNone")
     assert e.op("fork", into="t")["status"] == "ok"
@@ -28,7 +34,7 @@ def test_files_elsewhere_on_the_disk_stay_with_the_origin(e):  # noqa: F811
                                  "'/usr/..' + os.getcwd()", "os.environ['HOME']"])
 def test_the_search_path_lets_no_fork_out(level, way):
     """Where modules come from is open to a fork, but not what its origin writes to."""
-    with engine(level) as e:  # noqa: F811
+    with engine(level) as e:
         places = e.value(f"import os, sys\nsys.path.append({way})\n"
                          "places = [os.getcwd(), os.environ['TMPDIR'], os.environ['HOME']]\n"
                          "for it in places: open(it + '/secret.py', 'w').write('x = 1')\nplaces")
@@ -38,3 +44,11 @@ def test_the_search_path_lets_no_fork_out(level, way):
                 assert e.cell(f"open('{it}{act}", "t")["error"]["type"] == "PermissionError", (it, act)
         if way == "os.getcwd()":
             assert e.value("import secret\nsecret.__file__ == os.getcwd() + '/secret.py'", "t") is True
+
+
+def test_a_cell_that_takes_in_orphans_does_not_get_the_copies(e):
+    e.value("import ctypes, os\nlibc = ctypes.CDLL(None)\nx = 1\nlibc.prctl(36, 1, 0, 0, 0)")
+    for _ in range(3):
+        assert e.cell("x = 2\nos._exit(1)")["session"]["state"] == "rolled_back"
+        assert e.value("try:\n    os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError:\n    y = x\ny") == 1
+    assert e.value("it = ctypes.c_int()\nlibc.prctl(37, ctypes.byref(it), 0, 0, 0)\nit.value") == 1

@@ -40,6 +40,15 @@ def test_randomness_differs_from_run_to_run(preload, code):
     assert len({r["value"] for r in results}) == 6
 
 
+def test_what_a_preloaded_module_does_after_a_fork_is_done(venv):
+    """Also if the handler is a method of the standard library's: it is not the standard library's own."""
+    python, site = venv
+    site.joinpath("dice.py").write_text("import os, random\nrng = random.Random(1)\n"
+                                        "os.register_at_fork(after_in_child=rng.seed)\n")
+    results = batch(["import dice\ndice.rng.random()"] * 4, "--python", python, "--preload", "dice")
+    assert len({r["value"] for r in results}) == 4, results[0]["error"]
+
+
 def test_a_seed_is_kept():
     code = "import random\nrandom.seed(1)\nrandom.random()"
     first, second = batch([code] * 2, "--preload", "random")

@@ -131,8 +131,8 @@ static void test_what_was_meant(void **state)
 {
     static const char *const cases[][2] = {
         { "{'cod': ''}", "did you mean 'code'?" },
-        { "{'code': '', 'sesion': 'a'}", "did you mean 'session'?" },
-        { "{'code': '', 'timout': 1}", "did you mean 'timeout'?" },
+        { "{'code': '', 'sessoin': 'a'}", "did you mean 'session'?" },
+        { "{'code': '', 'timeuot': 1}", "did you mean 'timeout'?" },
         { "{'code': '', 'block_imports': []}", "did you mean 'block_import'?" },
         { "{'code': '', 'mount': []}", "did you mean 'mounts'?" },
         { "{'code': '', 'memory': 1}", "it goes into 'limits': \"limits\": {\"memory\": ...}" },

@@ -18,7 +18,7 @@ static void test_what_is_whole(void **state)
         "f()\n{\n  g\n}\n",
         "(a; b) | { c; }\n",
         "cat <<X\nif (\nX\n",
-        "cat <<-'E O F' | sort\n\tx\n\tE O F\n",
+        "cat <<-'Q R' | sort\n\tx\n\tQ R\n",
         "cat <<A <<B\na\nA\nb\nB\n",
         "cat <<<word\n",
         "a && \\\nb\n",

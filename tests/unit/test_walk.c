@@ -204,6 +204,27 @@ static void test_many(void **state)
     place_done(&p);
 }
 
+/* So do long paths, of which few are too many. */
+static void test_long_paths(void **state)
+{
+    struct stamp stamp = { 0 };
+    char path[4000];
+    size_t n = 0;
+
+    (void)state;
+    struct walk *w = walk_new(-1, MANY, false);
+    assert_non_null(w);
+    memset(path, 'x', sizeof(path));
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(path + sizeof(path) - 12, 12, "%011d", i);
+        n += walk_note(w, path, &stamp) == 0;
+    }
+    assert_int_equal(walk_was_cut(w), WALK_MANY);
+    assert_int_equal(count(w), n);
+    assert_in_range(n, 2000, 2200); /* eight mebibytes */
+    walk_free(w);
+}
+
 /* Directories count as well: they cost memory while they wait. */
 static void test_many_directories(void **state)
 {
@@ -356,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_odd_kinds),
         cmocka_unit_test(test_deep),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_long_paths),
         cmocka_unit_test(test_many_directories),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_hard_links),

@@ -1,0 +1,457 @@
+/* Calls of programs on their way to other servers, and back. */
+#include "mcp/downstream.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "engine/loop.h"
+#include "glovebox.h"
+#include "mcp/downstream_core.h"
+
+enum {
+    GRACE_MS = 200,
+    END_MS = 900 /* that ending all of them may take; then what is left is killed */
+};
+
+/* A call of a program's that a server works on. */
+struct relay {
+    struct relay *prev, *next;
+    struct downstream *all;
+    struct upstream *server;
+    struct gb_call *call;
+    struct client_request *request;
+    json_t *returns;
+    bool is_read; /* of a resource, by its handle */
+};
+
+/* ---- what is told ---- */
+
+void downstream_log(struct upstream *u, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    u->all->spec.log(u->all->spec.data, u->spec->key, text);
+}
+
+static void on_log(void *data, const char *text)
+{
+    const struct upstream *u = data;
+
+    u->all->spec.log(u->all->spec.data, u->spec->key, text);
+}
+
+/* ---- calls ---- */
+
+static void relay_free(struct relay *r)
+{
+    if (r->prev)
+        r->prev->next = r->next;
+    else
+        r->all->relays = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+    json_decref(r->returns);
+    free(r);
+}
+
+/* What a server says may hold what only it and we should know. */
+static void refuse(const struct upstream *u, struct gb_call *call, const char *type,
+                   const char *message)
+{
+    auto_free char *text = strdup(message ? message : "");
+
+    if (text)
+        server_scrub(u->spec, text);
+    (void)gb_tool_error(call, type, text);
+}
+
+static void answer(const struct upstream *u, struct gb_call *call, const json_t *value,
+                   bool has_handles)
+{
+    auto_free char *text = json_text(value);
+
+    if (!text) {
+        (void)gb_tool_error(call, "MemoryError", "memory ran out");
+        return;
+    }
+    server_scrub(u->spec, text);
+    if (has_handles)
+        (void)engine_tool_blocks(call, text);
+    else
+        (void)gb_tool_result(call, text);
+}
+
+static void answer_result(const struct relay *r, struct gb_call *call, const json_t *result)
+{
+    struct outcome out;
+
+    outcome_of(r->server, result, r->returns, &out);
+    if (out.value)
+        answer(r->server, call, out.value, out.has_handles);
+    else
+        refuse(r->server, call, out.type, out.message);
+    json_decref(out.value);
+    free(out.message);
+}
+
+static void answer_read(const struct relay *r, struct gb_call *call, const json_t *result)
+{
+    auto_json json_t *data = outcome_of_read(result);
+
+    if (data)
+        answer(r->server, call, data, false);
+    else
+        (void)gb_tool_error(call, "InvalidResult", "the server gave nothing that can be read");
+}
+
+static void on_answer(void *data, const struct client_answer *a)
+{
+    struct relay *r = data;
+    struct gb_call *call = r->call;
+
+    if (!a->result)
+        refuse(r->server, call, a->type, a->message);
+    else if (r->is_read)
+        answer_read(r, call, a->result);
+    else
+        answer_result(r, call, a->result);
+    relay_free(r);
+}
+
+/* Hand a call over to a server; `params` is taken. */
+static void relay(struct upstream *u, struct gb_call *call, const char *method, json_t *params,
+                  const json_t *returns)
+{
+    struct relay *r = params ? calloc(1, sizeof(*r)) : NULL;
+    char text[320];
+
+    if (client_is_away(u->client)) {
+        (void)snprintf(text, sizeof(text), "the server '%.60s' is not there: %.200s", u->spec->key,
+                       client_problem(u->client));
+        refuse(u, call, "ServerGone", text);
+        json_decref(params);
+        free(r);
+        return;
+    }
+    if (r)
+        *r = (struct relay){ .all = u->all,
+                             .server = u,
+                             .call = call,
+                             .returns = json_incref(json_shared(returns)),
+                             .is_read = strcmp(method, "resources/read") == 0,
+                             .next = u->all->relays };
+    if (r)
+        r->request = client_ask(u->client, method, params, 0, on_answer, r);
+    else
+        json_decref(params);
+    if (!r || !r->request) {
+        (void)gb_tool_error(call, "TooManyCalls", "too many calls wait for this server already");
+        if (r)
+            json_decref(r->returns);
+        free(r);
+        return;
+    }
+    if (r->next)
+        r->next->prev = r;
+    u->all->relays = r;
+}
+
+static void read_handle(struct downstream *d, struct gb_call *call, const json_t *args)
+{
+    struct shelf_item item;
+
+    if (shelf_find(d->shelf, json_string_at(args, "handle", ""), &item) < 0)
+        (void)gb_tool_error(call, "UnknownHandle",
+                            "it has expired: call the tool that gave it again");
+    else if (item.data)
+        answer(&d->servers[item.server], call, item.data, false);
+    else
+        relay(&d->servers[item.server], call, "resources/read", json_pack("{s:s}", "uri", item.uri),
+              NULL);
+}
+
+static const struct offered *find(struct downstream *d, const char *name, struct upstream **ret)
+{
+    size_t len = strcspn(name, ".");
+
+    for (size_t i = 0; i < d->spec.servers.count; i++) {
+        struct upstream *u = &d->servers[i];
+
+        if (strlen(u->spec->ident) != len || strncmp(u->spec->ident, name, len) != 0)
+            continue;
+        *ret = u;
+        for (size_t k = 0; k < u->n_tools; k++)
+            if (strcmp(u->tools[k].name, name) == 0)
+                return &u->tools[k];
+    }
+    return NULL;
+}
+
+static void on_call(void *data, struct gb_call *call, const char *name, const char *text)
+{
+    struct downstream *d = data;
+    json_t *args = json_loads(text, JSON_ALLOW_NUL, NULL);
+    struct upstream *u = NULL;
+    const struct offered *o = find(d, name, &u);
+
+    if (!args || d->is_ending) {
+        (void)gb_tool_error(call, "ServerGone", "the servers are being ended");
+    } else if (strcmp(name, "read_handle") == 0) {
+        read_handle(d, call, args);
+    } else if (!o) { /* it was there when the program began */
+        (void)gb_tool_error(call, "UnknownTool", "the server does not have this tool any more");
+    } else {
+        relay(u, call, "tools/call", json_pack("{s:s,s:O}", "name", o->tool, "arguments", args),
+              o->returns);
+    }
+    json_decref(args);
+}
+
+static void on_cancelled(void *data, struct gb_call *call)
+{
+    struct downstream *d = data;
+    struct relay *r = d->relays;
+
+    while (r && r->call != call)
+        r = r->next;
+    if (r) {
+        client_cancel(r->request);
+        relay_free(r);
+    }
+    (void)gb_tool_error(call, "Cancelled", NULL); /* which only frees it */
+}
+
+/* ---- the engine's tools ---- */
+
+static const char about_tools[] =
+    "[{\"name\": \"search_tools\", \"builtin\": \"search\", \"description\": \"Find tools by "
+    "words: "
+    "a list of name, signature and description, best first\", \"parameters\": {\"type\": "
+    "\"object\", "
+    "\"properties\": {\"query\": {\"type\": \"string\", \"maxLength\": 500}, \"limit\": {\"type\": "
+    "\"integer\", \"minimum\": 1, \"maximum\": 50, \"default\": 10}}, \"required\": [\"query\"], "
+    "\"additionalProperties\": false}, \"returns\": {\"type\": \"array\", \"items\": {\"type\": "
+    "\"object\"}}},"
+    "{\"name\": \"describe_tool\", \"builtin\": \"describe\", \"description\": \"All about one "
+    "tool, "
+    "with the JSON Schemas of its parameters and of what it returns\", \"parameters\": {\"type\": "
+    "\"object\", \"properties\": {\"name\": {\"type\": \"string\", \"maxLength\": 200}}, "
+    "\"required\": [\"name\"], \"additionalProperties\": false}, \"returns\": {\"type\": "
+    "\"object\"}},"
+    "{\"name\": \"read_handle\", \"builtin\": \"read\", \"hosted\": true, \"timeout\": 60, "
+    "\"parameters\": {\"type\": \"object\", \"properties\": {\"handle\": {\"type\": \"string\", "
+    "\"maxLength\": 64}}, \"required\": [\"handle\"], \"additionalProperties\": false}}]";
+
+/* Are programs to find that beside the servers? */
+static bool is_about_tools(const char *name)
+{
+    return strcmp(name, "search_tools") == 0 || strcmp(name, "describe_tool") == 0;
+}
+
+static bool has_own(const struct downstream *d, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(d->own); i++)
+        if (strcmp(json_string_at(json_array_get(d->own, i), "name", ""), name) == 0)
+            return true;
+    return false;
+}
+
+static json_t *all_tools(struct downstream *d)
+{
+    auto_json json_t *about = json_loads(about_tools, 0, NULL);
+    json_t *list = json_copy(d->own);
+
+    for (size_t i = 0; i < json_array_size(about); i++)
+        if (!has_own(d, json_string_at(json_array_get(about, i), "name", "")))
+            (void)json_array_append(list, json_array_get(about, i));
+    for (size_t i = 0; i < d->spec.servers.count; i++)
+        for (size_t k = 0; k < d->servers[i].n_tools; k++)
+            (void)json_array_append_new(list,
+                                        offered_spec(&d->servers[i], &d->servers[i].tools[k]));
+    return list;
+}
+
+/* Give the engine what there is now. */
+static void install(struct downstream *d)
+{
+    auto_json json_t *list = all_tools(d);
+    auto_free char *text = json_text(list), *error = NULL;
+    auto_json json_t *why = NULL;
+    struct gb_err err;
+
+    if (text && gb_tools_set(d->spec.engine, text, &error) < 0) {
+        why = error ? json_loads(error, 0, NULL) : NULL;
+        d->spec.log(d->spec.data, "*", json_string_at(why, "message", "memory ran out"));
+    }
+    if (d->published && passthrough_show(d, &err) < 0)
+        d->spec.log(d->spec.data, "*", err.msg);
+    if (d->spec.changed)
+        d->spec.changed(d->spec.data, d);
+}
+
+static void on_changed(evutil_socket_t fd, short what, void *data)
+{
+    struct downstream *d = data;
+
+    (void)fd;
+    (void)what;
+    if (!d->is_ending)
+        install(d);
+}
+
+/* Several servers may have something new at the same time. */
+static void on_listed(void *data)
+{
+    static const struct timeval now = { 0 };
+    struct upstream *u = data;
+
+    offered_read(u);
+    (void)evtimer_add(u->all->on_changed, &now);
+}
+
+static void on_settled(void *data)
+{
+    struct upstream *u = data;
+
+    if (downstream_is_settled(u->all)) {
+        (void)evtimer_del(u->all->on_changed); /* whoever waits for that wants the tools too */
+        install(u->all);
+    }
+    gb_wake(u->all->spec.engine);
+}
+
+/* ---- life ---- */
+
+static int start_servers(struct downstream *d, struct gb_err *err)
+{
+    for (size_t i = 0; i < d->spec.servers.count; i++) {
+        struct upstream *u = &d->servers[i];
+        const struct client_spec spec = {
+            .base = engine_loop(d->spec.engine),
+            .server = &d->spec.servers.list[i],
+            .directory = engine_directory(d->spec.engine),
+            .grace_ms = d->spec.grace_ms,
+            .events = { .listed = on_listed, .settled = on_settled, .log = on_log, .data = u }
+        };
+
+        *u = (struct upstream){ .all = d, .number = i, .spec = spec.server };
+        if (has_own(d, u->spec->ident) || is_about_tools(u->spec->ident))
+            return gb_fail(err, GB_E_INVALID, 0,
+                           "the server '%.60s' and a tool would both be '%s' to programs",
+                           u->spec->key, u->spec->ident);
+        u->client = client_new(&spec);
+        if (!u->client)
+            return gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");
+    }
+    return 0;
+}
+
+struct downstream *downstream_new(struct downstream_spec *spec, struct gb_err *err)
+{
+    struct downstream *d = calloc(1, sizeof(*d));
+    auto_free char *tools = gb_tools(spec->engine);
+    struct tool_host host = { .call = on_call, .cancelled = on_cancelled, .data = d };
+
+    if (!d) {
+        servers_done(&spec->servers);
+        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");
+        return NULL;
+    }
+    d->spec = *spec;
+    if (d->spec.grace_ms == 0)
+        d->spec.grace_ms = GRACE_MS;
+    d->servers = calloc(spec->servers.count + 1, sizeof(*d->servers));
+    d->own = tools ? json_loads(tools, 0, NULL) : NULL;
+    d->shelf = shelf_new();
+    d->on_changed = evtimer_new(engine_loop(spec->engine), on_changed, d);
+    if (!d->servers || !d->own || !d->shelf || !d->on_changed) {
+        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");
+        return downstream_free(d);
+    }
+    if (start_servers(d, err) < 0)
+        return downstream_free(d);
+    engine_host_tools(spec->engine, &host);
+    return d;
+}
+
+bool downstream_is_settled(const struct downstream *d)
+{
+    for (size_t i = 0; i < d->spec.servers.count; i++)
+        if (!d->servers[i].client || !client_is_settled(d->servers[i].client))
+            return false;
+    return true;
+}
+
+int downstream_check(const struct downstream *d, struct gb_err *err)
+{
+    for (size_t i = 0; i < d->spec.servers.count; i++) {
+        const struct upstream *u = &d->servers[i];
+
+        if (!client_is_ready(u->client))
+            return gb_fail(err, GB_E_SYSTEM, 0, "the MCP server '%.60s' is not there: %.150s",
+                           u->spec->key, client_problem(u->client));
+    }
+    return 0;
+}
+
+int downstream_publish(struct downstream *d, struct mcp_server *server, struct gb_err *err)
+{
+    d->published = server;
+    return server ? passthrough_show(d, err) : 0;
+}
+
+/* Close them all, and let the loop see them out. */
+static void end_servers(struct downstream *d)
+{
+    struct event_base *base = engine_loop(d->spec.engine);
+    int64_t until = clock_us() + END_MS * 1000;
+    const struct timeval nap = { .tv_usec = 20000 };
+    bool is_any = true;
+
+    for (size_t i = 0; i < d->spec.servers.count; i++)
+        if (d->servers[i].client)
+            client_close(d->servers[i].client);
+    while (is_any && clock_us() < until) {
+        is_any = false;
+        for (size_t i = 0; i < d->spec.servers.count; i++)
+            is_any = is_any || (d->servers[i].client && !client_is_gone(d->servers[i].client));
+        if (is_any) {
+            (void)evtimer_add(d->on_changed, &nap); /* the loop comes round */
+            (void)event_base_loop(base, EVLOOP_ONCE);
+        }
+    }
+}
+
+struct downstream *downstream_free(struct downstream *d)
+{
+    if (!d)
+        return NULL;
+    d->is_ending = true;
+    d->published = NULL;
+    if (d->servers && d->on_changed)
+        end_servers(d);
+    engine_host_tools(d->spec.engine, NULL);
+    for (size_t i = 0; d->servers && i < d->spec.servers.count; i++) {
+        (void)client_free(d->servers[i].client);
+        offered_done(&d->servers[i]);
+    }
+    if (d->on_changed)
+        event_free(d->on_changed);
+    (void)shelf_free(d->shelf);
+    json_decref(d->own);
+    json_decref(d->shown);
+    servers_done(&d->spec.servers);
+    free(d->servers);
+    free(d);
+    return NULL;
+}

@@ -1,0 +1,220 @@
+/* Tools of other servers that clients are offered directly as well. What a client sends goes there as it
+ * is, and what comes back comes back as it is, but for what a server may not show. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/own.h"
+#include "mcp/downstream_core.h"
+#include "mcp/mcp.h"
+
+struct passing {
+    struct mcp_call *call;
+    struct downstream *all;
+    struct upstream *server;
+    struct client_request *request;
+    char *tool;
+    uint64_t timeout_ms;
+};
+
+static void passing_free(struct passing *p)
+{
+    free(p->tool);
+    free(p);
+}
+
+static void on_cancel(struct mcp_call *call, void *data)
+{
+    struct passing *p = data;
+
+    (void)call;
+    if (p->request)
+        client_cancel(p->request);
+    passing_free(p);
+}
+
+/* The server's own result: what the client may have of it. */
+static json_t *shown_result(const struct upstream *u, const json_t *result)
+{
+    static const char *const keys[] = { "content", "structuredContent", "isError" };
+    auto_free char *text = json_text(result);
+    auto_json json_t *clean = NULL;
+    json_t *out = json_object();
+
+    if (text)
+        server_scrub(u->spec, text);
+    clean = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (json_object_get(clean, keys[i]))
+            (void)json_object_set(out, keys[i], json_object_get(clean, keys[i]));
+    if (!json_object_get(out, "content"))
+        (void)json_object_set_new(out, "content", json_array());
+    return out;
+}
+
+static void on_answer(void *data, const struct client_answer *a)
+{
+    struct passing *p = data;
+    struct mcp_call *call = p->call;
+    const struct upstream *u = p->server;
+    char text[600];
+
+    mcp_call_on_cancel(call, NULL, NULL);
+    passing_free(p);
+    if (a->result) {
+        mcp_call_finish(call, shown_result(u, a->result));
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "%s: %.500s", a->type, a->message);
+    server_scrub(u->spec, text);
+    mcp_call_refuse(call, text);
+}
+
+static void pass_on(struct passing *p)
+{
+    struct mcp_call *call = p->call;
+    json_t *params = json_pack("{s:s,s:O}", "name", p->tool, "arguments", mcp_call_arguments(call));
+
+    p->request =
+        client_is_away(p->server->client)
+            ? (json_decref(params), NULL)
+            : client_ask(p->server->client, "tools/call", params, p->timeout_ms, on_answer, p);
+    if (p->request)
+        return;
+    mcp_call_on_cancel(call, NULL, NULL);
+    passing_free(p);
+    mcp_call_refuse(call, "ServerGone: the server that has this tool is not there");
+}
+
+/* ---- approval ---- */
+
+static void on_approved(struct mcp_call *call, void *data, const json_t *answers)
+{
+    struct passing *p = data;
+    const json_t *said = json_object_get(answers, "approve");
+    const json_t *yes = json_object_get(json_object_get(said, "content"), "approve");
+
+    if (strcmp(json_string_at(said, "action", "cancel"), "accept") == 0 && json_is_true(yes)) {
+        pass_on(p);
+        return;
+    }
+    mcp_call_on_cancel(call, NULL, NULL);
+    passing_free(p);
+    mcp_call_refuse(call, "the user did not allow this call");
+}
+
+static json_t *question_of(const struct passing *p)
+{
+    auto_free char *args = json_text(mcp_call_arguments(p->call));
+
+    return json_pack(
+        "{s:{s:s,s:{s:s,s:o,s:{s:s,s:{s:{s:s,s:s}},s:[s]}}}}", "approve", "method",
+        "elicitation/create", "params", "mode", "form", "message",
+        json_sprintf("Call %s.%s with %.2000s?", p->server->spec->ident, p->tool, args ? args : ""),
+        "requestedSchema", "type", "object", "properties", "approve", "type", "boolean", "title",
+        "Call it", "required", "approve");
+}
+
+static void ask_first(struct passing *p)
+{
+    struct mcp_call *call = p->call;
+
+    if (mcp_call_can(call, "elicitation") &&
+        mcp_call_ask(call, question_of(p), on_approved, p) == 0)
+        return;
+    mcp_call_on_cancel(call, NULL, NULL);
+    passing_free(p);
+    mcp_call_refuse(call,
+                    "this tool needs its user's approval, and this MCP client cannot ask for it "
+                    "(it does not offer elicitation)");
+}
+
+/* ---- handlers ---- */
+
+static const struct offered *find(struct downstream *d, const char *shown, struct upstream **ret)
+{
+    const char *name = json_string_at(d->shown, shown, "");
+
+    for (size_t i = 0; i < d->spec.servers.count; i++)
+        for (size_t k = 0; k < d->servers[i].n_tools; k++)
+            if (strcmp(d->servers[i].tools[k].name, name) == 0) {
+                *ret = &d->servers[i];
+                return &d->servers[i].tools[k];
+            }
+    return NULL;
+}
+
+static void run(struct mcp_call *call, void *data)
+{
+    struct downstream *d = data;
+    struct upstream *u = NULL;
+    const struct offered *o = find(d, mcp_call_target(call), &u);
+    struct passing *p = o && !d->is_ending ? calloc(1, sizeof(*p)) : NULL;
+
+    if (!p) {
+        mcp_call_refuse(call, "the server does not have this tool any more");
+        return;
+    }
+    *p = (struct passing){ .call = call,
+                           .all = d,
+                           .server = u,
+                           .tool = strdup(o->tool),
+                           .timeout_ms = server_timeout_ms(u->spec, o->tool) };
+    mcp_call_on_cancel(call, on_cancel, p);
+    if (o->needs_approval)
+        ask_first(p);
+    else
+        pass_on(p);
+}
+
+/* ---- what is shown ---- */
+
+static json_t *descriptor_of(const struct offered *o, const char *shown)
+{
+    static const char *const keys[] = { "title",        "description", "inputSchema",
+                                        "outputSchema", "annotations", "icons" };
+    json_t *tool = json_pack("{s:s}", "name", shown);
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (json_object_get(o->described, keys[i]))
+            (void)json_object_set(tool, keys[i], json_object_get(o->described, keys[i]));
+    return tool;
+}
+
+/* "server__tool": hosts take no dots. */
+static int show_one(struct downstream *d, json_t *shown, const struct upstream *u,
+                    const struct offered *o, struct gb_err *err)
+{
+    char name[160];
+
+    (void)snprintf(name, sizeof(name), "%s__%s", u->spec->ident, strchr(o->name, '.') + 1);
+    if (json_object_get(shown, name) ||
+        (mcp_server_tool(d->published, name) && !json_object_get(d->shown, name)))
+        return gb_fail(err, GB_E_INVALID, 0, "clients would find two tools as '%.100s'", name);
+    (void)json_object_set_new(shown, name, json_string(o->name));
+    if (mcp_server_tool(d->published, name) &&
+        json_equal(json_object_get(mcp_server_tool(d->published, name), "inputSchema"),
+                   json_object_get(o->described, "inputSchema")))
+        return 0;
+    return mcp_server_add_tool(d->published, descriptor_of(o, name), run, d, err);
+}
+
+int passthrough_show(struct downstream *d, struct gb_err *err)
+{
+    json_t *shown = json_object(), *name_now;
+    const char *name;
+    int r = 0;
+
+    for (size_t i = 0; i < d->spec.servers.count; i++)
+        for (size_t k = 0; k < d->servers[i].n_tools && r == 0; k++)
+            if (d->servers[i].spec->is_passthrough)
+                r = show_one(d, shown, &d->servers[i], &d->servers[i].tools[k], err);
+    json_object_foreach (d->shown, name, name_now)
+        if (!json_object_get(shown, name))
+            (void)mcp_server_remove_tool(d->published, name);
+    json_decref(d->shown);
+    d->shown = shown;
+    return r;
+}
