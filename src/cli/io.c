@@ -100,6 +100,35 @@ int read_all(int fd, const char *name, struct gb_buf *buf, struct gb_err *err)
     }
 }
 
+/* Of a long name its end tells more. */
+static const char *end_of(const char *name)
+{
+    enum {
+        END = 100
+    };
+    size_t len = strlen(name);
+
+    return len > END ? name + len - END : name;
+}
+
+int read_json(int fd, const char *name, size_t max, json_t **ret, struct gb_err *err)
+{
+    struct gb_buf buf;
+    json_error_t why;
+    int r = -1;
+
+    gb_buf_init(&buf, max);
+    if (read_all(fd, name, &buf, err) == 0) {
+        *ret = json_loadb(buf.data ? buf.data : "", buf.len, JSON_REJECT_DUPLICATES, &why);
+        r = *ret ? 0
+                 : gb_fail(err, GB_E_SYSTEM, 0, "%s%s:%d:%d: %.100s",
+                           end_of(name) == name ? "" : "...", end_of(name), why.line, why.column,
+                           why.text);
+    }
+    gb_buf_done(&buf);
+    return r;
+}
+
 void message(const char *fmt, ...)
 {
     struct text t;

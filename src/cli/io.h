@@ -1,6 +1,7 @@
 #pragma once
 /* Reading and writing for the commands: whole pieces, interrupted calls and non-blocking
  * descriptors seen to, no stdio on the program's streams. */
+#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,6 +21,9 @@ int open_input(const char *path, struct gb_err *err) gb_nodiscard;
 /* Read up to the end of file. `name` is for messages. Fails with GB_E_LIMIT when there is more
  * than the buffer takes, with errno EINTR when a signal asked us to stop. */
 int read_all(int fd, const char *name, struct gb_buf *buf, struct gb_err *err) gb_nodiscard;
+
+/* The same as JSON, up to `max` bytes. The caller drops it. */
+int read_json(int fd, const char *name, size_t max, json_t **ret, struct gb_err *err) gb_nodiscard;
 
 /* "glovebox: ...\n" on standard error, in one write. */
 void message(const char *fmt, ...) gb_printf(1, 2);

@@ -21,21 +21,8 @@ enum {
 static int read_file(const char *path, json_t **ret, struct gb_err *err)
 {
     auto_close int fd = open_input(path, err);
-    struct gb_buf buf;
-    json_error_t why;
-    int r = -1;
 
-    if (fd < 0)
-        return gb_fail_wrap(err, "--mcp");
-    gb_buf_init(&buf, SERVERS_BYTES_MAX);
-    if (read_all(fd, path, &buf, err) == 0) {
-        *ret = json_loadb(buf.data ? buf.data : "", buf.len, JSON_REJECT_DUPLICATES, &why);
-        r = *ret ? 0
-                 : gb_fail(err, GB_E_SYSTEM, 0, "%.100s:%d:%d: %.100s", path, why.line, why.column,
-                           why.text);
-    }
-    gb_buf_done(&buf);
-    return r;
+    return fd < 0 ? gb_fail_wrap(err, "--mcp") : read_json(fd, path, SERVERS_BYTES_MAX, ret, err);
 }
 
 static void note(void *data, const char *text)

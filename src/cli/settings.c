@@ -183,27 +183,12 @@ static char *user_path(void)
 
 static int parse_file(int fd, const char *path, json_t **ret, struct gb_err *err)
 {
-    struct gb_buf buf;
-    json_error_t why;
-    json_t *config = NULL;
-
-    gb_buf_init(&buf, CONFIG_BYTES_MAX);
-    int rc = read_all(fd, path, &buf, err);
-    if (rc == 0) {
-        config = json_loadb(buf.data ? buf.data : "", buf.len, JSON_REJECT_DUPLICATES, &why);
-        if (!config)
-            rc = gb_fail(err, GB_E_SYSTEM, 0, "%.100s:%d:%d: %.100s", path, why.line, why.column,
-                         why.text);
-        else if (!json_is_object(config))
-            rc = gb_fail(err, GB_E_SYSTEM, 0, "%.150s: not a JSON object", path);
-    }
-    gb_buf_done(&buf);
-    if (rc < 0) {
-        json_decref(config);
+    if (read_json(fd, path, CONFIG_BYTES_MAX, ret, err) < 0)
         return -1;
-    }
-    *ret = config;
-    return 0;
+    if (json_is_object(*ret))
+        return 0;
+    json_decref(take_ptr(*ret));
+    return gb_fail(err, GB_E_SYSTEM, 0, "%.150s: not a JSON object", path);
 }
 
 /* Read one candidate. Returns 1, or 0 when it is not there, which only --config minds. */

@@ -35,21 +35,8 @@ static int out_of_memory(struct gb_err *err)
 static int read_file(const char *path, json_t **ret, struct gb_err *err)
 {
     auto_close int fd = open_input(path, err);
-    struct gb_buf buf;
-    json_error_t why;
-    int r = -1;
 
-    if (fd < 0)
-        return gb_fail_wrap(err, "--tools");
-    gb_buf_init(&buf, TOOLS_BYTES_MAX);
-    if (read_all(fd, path, &buf, err) == 0) {
-        *ret = json_loadb(buf.data ? buf.data : "", buf.len, JSON_REJECT_DUPLICATES, &why);
-        r = *ret ? 0
-                 : gb_fail(err, GB_E_SYSTEM, 0, "%.100s:%d:%d: %.100s", path, why.line, why.column,
-                           why.text);
-    }
-    gb_buf_done(&buf);
-    return r;
+    return fd < 0 ? gb_fail_wrap(err, "--tools") : read_json(fd, path, TOOLS_BYTES_MAX, ret, err);
 }
 
 static const char *name_of(const json_t *tool)
