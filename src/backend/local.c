@@ -144,6 +144,8 @@ static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o
     auto_free char *note = strdup(seat_note(box));
     struct host_box *fork = NULL;
 
+    (void)answer; /* what the outcome points to must outlive the box's next run */
+    (void)said;
     if (r->order.act == PLACE_FORK)
         fork = place_forked(box);
     if (fork) {

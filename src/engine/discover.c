@@ -21,18 +21,28 @@ enum {
 
 /* ---- words ---- */
 
+static bool is_of_word(char c)
+{
+    return isalnum((unsigned char)c) || (unsigned char)c >= 128;
+}
+
+static bool begins_another(const char *at)
+{
+    return isupper((unsigned char)at[0]) && islower((unsigned char)at[-1]);
+}
+
 /* The next word of a text in lower case: letters and digits, and what is not ASCII. A capital behind a
  * small letter begins another ("readFile"). Returns the end of it; NULL: there is none. */
 static const char *next_word(const char *at, char word[WORD_MAX])
 {
     size_t n = 0;
 
-    while (*at && !isalnum((unsigned char)*at) && (unsigned char)*at < 128)
+    while (*at && !is_of_word(*at))
         at++;
     if (!*at)
         return NULL;
-    while (*at && (isalnum((unsigned char)*at) || (unsigned char)*at >= 128)) {
-        if (n > 0 && isupper((unsigned char)*at) && islower((unsigned char)at[-1]))
+    while (is_of_word(*at)) {
+        if (n > 0 && begins_another(at))
             break;
         if (n < WORD_MAX - 1)
             word[n++] = (char)tolower((unsigned char)*at);

@@ -382,7 +382,7 @@ bool ident_of(const char *text, bool is_global, char *ret, size_t size)
         bool is_word = isalnum((unsigned char)*text) || *text == '_';
 
         has_any = has_any || is_word;
-        ret[n++] = (unsigned char)*text < 128 && is_word ? *text : '_';
+        ret[n++] = (char)((unsigned char)*text < 128 && is_word ? *text : '_');
     }
     ret[n] = '\0';
     if (!(is_global ? name_is_function(ret) : name_is_variable(ret))) {

@@ -38,15 +38,15 @@ static bool is_worth_keeping(const char *line, off_t *ret_at)
     enum {
         WORTH = 512 << 10
     };
-    unsigned long from, to;
-    char perms[5];
+    static const char libc[] = "/libc.", private[] = " r-xp", data[] = " r--p";
     const char *name = strrchr(line, '/');
+    char *at;
+    unsigned long from = strtoul(line, &at, 16), to = strtoul(*at ? at + 1 : at, &at, 16);
 
-    if (sscanf(line, "%lx-%lx %4s", &from, &to, perms) != 3 || !name)
-        return false;
     *ret_at = (off_t)from;
-    return perms[1] == '-' && perms[3] == 'p' && to - from >= WORTH &&
-           (strstr(name, "python") || strncmp(name, "/libc.", strlen("/libc.")) == 0);
+    return name && to - from >= WORTH &&
+           (strncmp(at, private, strlen(private)) == 0 || strncmp(at, data, strlen(data)) == 0) &&
+           (strstr(name, "python") || strncmp(name, libc, strlen(libc)) == 0);
 }
 
 /* A fork does not copy the page tables of mappings that nobody has written to: every guest would

@@ -14,8 +14,8 @@
 
 /* What people would rather be asked about twice. Anybody can write it in another way. */
 static const char *const destructive[] = {
-    "\\brm\\s+(?:-{1,2}[\\w-]+\\s+)*-{1,2}(?:[a-z]*[rf][a-z]*|recursive|force)\\s+(?:\\S+\\s+)*"
-    "(?:/|~|\\*|\\.\\.?(?:\\s|$)|\\$)",
+    ("\\brm\\s+(?:-{1,2}[\\w-]+\\s+)*-{1,2}(?:[a-z]*[rf][a-z]*|recursive|force)\\s+(?:\\S+\\s+)*"
+     "(?:/|~|\\*|\\.\\.?(?:\\s|$)|\\$)"),
     "\\bfind\\b.*\\s-delete\\b",
     "\\bmkfs(?:\\.\\w+)?\\b",
     "\\bdd\\b.*\\bof=/dev/",
@@ -26,8 +26,8 @@ static const char *const destructive[] = {
     "\\bsystemctl\\s+(?:poweroff|reboot|halt)\\b",
     "(\\w+|:)\\s*\\(\\)\\s*\\{\\s*\\1\\s*\\|\\s*\\1\\s*&\\s*\\}\\s*;\\s*\\1",
     "\\b(?:curl|wget)\\b[^\\n;]*\\|\\s*(?:sudo\\s+)?(?:\\S*/)?(?:ba|da|z|k)?sh\\b",
-    "\\b(?:curl|wget)\\b[^\\n;]*\\|\\s*(?:sudo\\s+)?(?:\\S*/"
-    ")?(?:python\\d?|perl|ruby|node|pwsh)\\b",
+    ("\\b(?:curl|wget)\\b[^\\n;]*\\|\\s*(?:sudo\\s+)?(?:\\S*/"
+     ")?(?:python\\d?|perl|ruby|node|pwsh)\\b"),
     "\\bchmod\\s+(?:-\\w+\\s+)*(?:-R|--recursive)\\s+(?:-\\w+\\s+)*[0-7]*777\\s+/",
     "\\bchown\\s+(?:-\\w+\\s+)*(?:-R|--recursive)\\s+\\S+\\s+/",
     "\\bgit\\s+push\\b.*\\s(?:-f|--force)\\b",
@@ -46,8 +46,8 @@ static const char *const destructive[] = {
 static const char *const network[] = {
     "\\b(?:curl|wget|ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|ftp)\\b", "/dev/(?:tcp|udp)/",
     "\\bgit\\s+(?:clone|fetch|pull|push|ls-remote)\\b",
-    "\\b(?:pip\\d?|npm|npx|yarn|pnpm|cargo|gem|apt|apt-get|dnf|yum|apk|brew)\\s+"
-    "(?:install|add|i|update|upgrade|download)\\b",
+    ("\\b(?:pip\\d?|npm|npx|yarn|pnpm|cargo|gem|apt|apt-get|dnf|yum|apk|brew)\\s+"
+     "(?:install|add|i|update|upgrade|download)\\b"),
     NULL
 };
 

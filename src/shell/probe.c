@@ -45,9 +45,9 @@ static json_t *clean_line(const char *line, size_t len)
         len--;
     for (size_t i = 0; i < len && n < PROBE_LINE_MAX; i++) {
         unsigned char c = (unsigned char)line[i];
-        text[n++] = c < 0x20 || c == 0x7f ? ' ' : (char)c;
+        text[n++] = (char)(c < 0x20 || c == 0x7f ? ' ' : c);
     }
-    while (n > 0 && n == PROBE_LINE_MAX && ((unsigned char)text[n - 1] & 0x80) != 0)
+    for (bool is_cut = n == PROBE_LINE_MAX; is_cut && n > 0 && (text[n - 1] & 0x80) != 0;)
         n--; /* not in the middle of a character */
     text[n] = '\0';
     return json_replaced(text, n);

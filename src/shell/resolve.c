@@ -72,7 +72,7 @@ static int split_word(const char **at, char *ret, struct gb_err *err)
         char c = **at;
 
         if (quote ? c == quote : c == '\'' || c == '"') {
-            quote = quote ? '\0' : c;
+            quote = (char)(quote ? '\0' : c);
             continue;
         }
         if (c == '\\' && quote != '\'' && (*at)[1] && (!quote || strchr("\"\\", (*at)[1])))

@@ -387,7 +387,7 @@ static const char *unquote(struct parser *p, size_t from, size_t to)
         char c = p->text[i];
 
         if (quote ? c == quote : c == '\'' || c == '"') {
-            quote = quote ? '\0' : c;
+            quote = (char)(quote ? '\0' : c);
             continue;
         }
         if (c == '\\' && quote != '\'' && (!quote || strchr("\"\\$`\n", p->text[i + 1]))) {
@@ -491,6 +491,19 @@ static bool ends_word(int c, enum word_mode mode)
     return strchr(mode == WORD_REGEX ? ";&" : ";&|()<>", c) != NULL;
 }
 
+static int finish_word(struct parser *p, size_t from, const struct traits *t,
+                       struct shell_word *ret)
+{
+    /* Alone they are no pattern. */
+    bool is_alone = p->at == from + 1 && (p->text[from] == '{' || p->text[from] == '[');
+
+    ret->is_literal = !t->has_expansion && (!t->has_pattern || is_alone);
+    ret->is_plain = ret->is_literal && !t->has_quote;
+    ret->is_quoted = t->has_quote && !t->has_split && !t->has_pattern;
+    ret->text = ret->is_literal ? unquote(p, from, p->at) : written(p, from, p->at);
+    return ret->text ? 0 : -1;
+}
+
 int parse_word(struct parser *p, enum word_mode mode, struct shell_word *ret)
 {
     struct traits t = { 0 };
@@ -514,13 +527,7 @@ int parse_word(struct parser *p, enum word_mode mode, struct shell_word *ret)
     if (p->at == from)
         return c == END ? parser_fail(p, "it ends where a word must come")
                         : parser_fail(p, "'%c' where a word must come", c == '\n' ? ' ' : c);
-    /* Alone they are no pattern. */
-    bool is_alone = p->at == from + 1 && (p->text[from] == '{' || p->text[from] == '[');
-    ret->is_literal = !t.has_expansion && (!t.has_pattern || is_alone);
-    ret->is_plain = ret->is_literal && !t.has_quote;
-    ret->is_quoted = t.has_quote && !t.has_split && !t.has_pattern;
-    ret->text = ret->is_literal ? unquote(p, from, p->at) : written(p, from, p->at);
-    return ret->text ? 0 : -1;
+    return finish_word(p, from, &t, ret);
 }
 
 const char *word_assigns(struct parser *p, size_t from, size_t to, int *ret)

@@ -35,8 +35,13 @@ def user_names():
 
 
 def account(name):
-    """An account of this host; the ordinary user for the tests is made when it is missing, and stays."""
-    if name == "gbtest" and name not in (it.pw_name for it in pwd.getpwall()):
+    """An account of this host; the ordinary user for the tests is made when it is missing, and stays. Each of several
+    workers has one of its own: an attack that takes all the processes of its user hurts no other's."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    is_ours = name == "gbtest"
+    if is_ours and worker != "gw0":
+        name += worker.removeprefix("gw")
+    if is_ours and name not in (it.pw_name for it in pwd.getpwall()):
         subprocess.run(["useradd", "-m", "-s", "/bin/sh", name], check=True)
     return pwd.getpwnam(name)
 
