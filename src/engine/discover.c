@@ -26,6 +26,11 @@ static bool is_of_word(char c)
     return isalnum((unsigned char)c) || (unsigned char)c >= 128;
 }
 
+static char small(char c)
+{
+    return (char)tolower((unsigned char)c);
+}
+
 static bool begins_another(const char *at)
 {
     return isupper((unsigned char)at[0]) && islower((unsigned char)at[-1]);
@@ -45,7 +50,7 @@ static const char *next_word(const char *at, char word[WORD_MAX])
         if (n > 0 && begins_another(at))
             break;
         if (n < WORD_MAX - 1)
-            word[n++] = (char)tolower((unsigned char)*at);
+            word[n++] = small(*at);
         at++;
     }
     word[n] = '\0';
