@@ -342,9 +342,9 @@ static bool is_metaclass_path(const struct checker *c, const struct node *node)
     uint32_t at = 0, value, i = node_index(&c->t, node);
 
     while (hold_next(&c->h, i, &at, &value)) {
-        const struct path *p = &c->h.paths[hold_what(value)];
+        const struct path *p = hold_kind(value) == HOLD_PATH ? &c->h.paths[hold_what(value)] : NULL;
 
-        if (hold_kind(value) != HOLD_PATH || p->special == SPECIAL_TYPE)
+        if (!p || p->special == SPECIAL_TYPE)
             continue;
         if (p->special == SPECIAL_ABC_META)
             return !is_metaclass_keyword(c, node);

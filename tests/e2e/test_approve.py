@@ -240,7 +240,7 @@ def ran(tmp_path):
 @pytest.fixture
 def place(tmp_path):
     """A folder that anybody can write to: as root, what is unboxed runs as somebody else."""
-    for part in [tmp_path, *tmp_path.parents][:3]:
+    for part in [tmp_path, *tmp_path.parents][:4]:
         try:
             part.chmod(0o777 if part == tmp_path else part.stat().st_mode | 0o055)
         except PermissionError:
