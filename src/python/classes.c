@@ -135,9 +135,9 @@ static bool gives_class(const struct checker *c, const struct node *decorator)
                                             { "typing", "final runtime_checkable" },
                                             { "enum", "unique" } };
     uint32_t value = hold_one(&c->h, node_index(&c->t, decorator));
-    const struct path *p = &c->h.paths[hold_what(value)];
+    const struct path *p = hold_kind(value) == HOLD_PATH ? &c->h.paths[hold_what(value)] : NULL;
 
-    if (hold_kind(value) != HOLD_PATH || p->depth != 1 || !is_sure(c, decorator))
+    if (!p || p->depth != 1 || !is_sure(c, decorator))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (strcmp(name_text(&c->t, c->h.paths[p->root].name), known[i][0]) == 0 &&
