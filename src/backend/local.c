@@ -60,8 +60,6 @@ static void on_ready(void *data, struct host_box *box)
     l->usual_refused = false;
     if (box->run)
         run_started(box->run);
-    if (l->oneshot && box->run && !l->queue && l->zygote) /* it has done what it was for */
-        zygote_end(l->zygote);
     pump(l);
 }
 

@@ -1,10 +1,12 @@
 import sys
 if sys.version_info < (3, 9):
     sys.exit("glovebox-too-old %d.%d.%d" % sys.version_info[:3])
-sys.path.insert(0, sys.argv[1])
-import _glovebox
+import _imp
 import os
-del sys.path[0]
+# By its path: the import system would look through the whole folder first.
+_glovebox = _imp.create_dynamic(type(sys.implementation)(
+    name="_glovebox", origin=sys.argv[1] + "/_glovebox.abi3.so"))
+_imp.exec_dynamic(_glovebox)
 register = os.register_at_fork
 def register_known(**handlers):
     if sys._getframe(1).f_globals.get("__name__") in ("threading", "logging", "random"):

@@ -500,8 +500,7 @@ void guest_prepare(const struct box_fds *fds)
     afterfork_child();
     guest_reseed();
     listen_for_the_end();
-    /* What a cold zygote left to us: there is time while the box is built. */
-    if (!program_has_made_tree && (program_run_bare(FIRST_TREE) < 0 || check_prepare() < 0))
+    if (check_prepare() < 0) /* which a cold zygote left to us: there is time while the box is built */
         PyErr_Clear();
 }
 

@@ -16,8 +16,6 @@ enum {
     CO_IS_COROUTINE = 0x80,
 };
 
-bool program_has_made_tree;
-
 PyObject *program_attr(const char *module, const char *name)
 {
     PyObject *m = PyImport_ImportModule(module);
@@ -105,7 +103,6 @@ static int compile_program(struct guest *g, PyObject *source)
 {
     PyObject *tree = program_parse(source, g->filename), *last = NULL;
 
-    program_has_made_tree = true;
     if (tree)
         check_tree_of(g, source, tree);
     if (tree && !g->verdict.is_rejected)

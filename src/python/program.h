@@ -23,9 +23,6 @@ struct guest {
     uint64_t token; /* zero once the program runs */
 };
 
-/* The first tree of an interpreter is dear: it makes a type for each kind of node. Was there one? */
-extern bool program_has_made_tree;
-
 /* Makes the interpreter's first tree, when run. */
 #define FIRST_TREE "x = 1\nx"
 
