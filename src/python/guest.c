@@ -500,7 +500,8 @@ void guest_prepare(const struct box_fds *fds)
     afterfork_child();
     guest_reseed();
     listen_for_the_end();
-    if (check_prepare() < 0) /* which a cold zygote left to us: there is time while the box is built */
+    /* What a cold zygote left to us: there is time while the box is built. */
+    if (check_prepare() < 0)
         PyErr_Clear();
 }
 

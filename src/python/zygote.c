@@ -166,11 +166,6 @@ int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "ordering a box") : 0;
 }
 
-void zygote_end(struct zygote *z)
-{
-    (void)syscall(SYS_pidfd_send_signal, z->pidfd, SIGKILL, NULL, 0);
-}
-
 struct zygote *zygote_free(struct zygote *z)
 {
     if (!z)

@@ -27,8 +27,5 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
 int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds, size_t n,
                  struct gb_err *err) gb_nodiscard;
 
-/* Kill it and do not wait; its death is told like any other. */
-void zygote_end(struct zygote *z);
-
 /* Kill it and wait for it. Accepts NULL. Boxes live on. */
 struct zygote *zygote_free(struct zygote *z);
