@@ -499,6 +499,16 @@ static bool is_of_command(const struct init *in, const struct seat *s,
            p.state != 'Z' && p.state != 'X' && p.age_us < since_us && !is_spared(order, p.group);
 }
 
+/* A shell that stopped itself is in the middle of anything; what it would do next cannot be told, so
+ * it goes, and what it held with it. */
+static void stop_shell(const struct init *in, pid_t pid, int signal)
+{
+    struct process p = { 0 };
+    bool is_stopped = look_at(in, pid, &p) && (p.state == 'T' || p.state == 't');
+
+    (void)kill(pid, is_stopped ? SIGKILL : signal);
+}
+
 /* order: the shell first, which then waits for its child: when that is gone, it has no time for
  * another. The numbers are the guest's; only what is below us is touched. */
 static void stop_command(struct init *in, struct seat *s, const struct box_order *order)
@@ -510,10 +520,8 @@ static void stop_command(struct init *in, struct seat *s, const struct box_order
         size_t n = watch_descendants(in->proc, getpid(), tree, ARRAY_LEN(tree)), hit = 0;
 
         for (size_t i = 0; i < n && round == 0; i++) {
-            if (tree[i] == order->pid && tree[i] != s->guest && !is_known(in, tree[i])) {
-                (void)kill(tree[i], SIGCONT);
-                (void)kill(tree[i], order->signal);
-            }
+            if (tree[i] == order->pid && tree[i] != s->guest && !is_known(in, tree[i]))
+                stop_shell(in, tree[i], order->signal);
         }
         for (size_t i = 0; i < n; i++) {
             if (is_of_command(in, s, order, tree[i]) && kill(tree[i], SIGKILL) == 0)

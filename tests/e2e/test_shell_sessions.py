@@ -240,7 +240,6 @@ STUBBORN = {
     "children_that_ignore": "bash -c 'trap \"\" INT TERM; while :; do sleep 1; done'",
     "wait": "sleep 60 & wait",
     "read_from_fifo": "mkfifo p; read x < p",
-    "stopped_shell": "kill -STOP $$; sleep 60",
     "eval": "eval 'eval \"while :; do sleep 0.01; done\"'",
     "sourced": "echo 'while :; do sleep 0.01; done' > w; . ./w; echo no",
 }
@@ -258,6 +257,17 @@ def test_a_timeout_ends_the_command_and_not_the_shell(sh, name):
     assert "no" not in result["stdout"]
     after = sh.run("echo $X; f; kill -0 $J && echo job")
     assert after["stdout"] == "5\nf\njob\n", after
+
+
+def test_a_shell_that_stops_itself_is_lost_and_that_is_said(sh):
+    sh.out("X=5")
+    began = time.monotonic()
+    result = sh.run("kill -STOP $$; sleep 60", timeout=0.5)
+    assert (result["status"], result["exit_code"]) == ("timeout", 124)
+    assert state(result) == "new" and time.monotonic() - began < 0.5 + LATE
+    assert "gone" in result["findings"][0]["message"]
+    after = sh.run("echo ${X-none}")
+    assert (after["stdout"], state(after)) == ("none\n", "intact")
 
 
 def test_being_stopped_too_late_means_nobody_else(sh):
