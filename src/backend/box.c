@@ -362,17 +362,6 @@ static void on_late(evutil_socket_t fd, short what, void *data)
 
 /* ---- the end ---- */
 
-/* The pipes hold a bounded amount, and nobody is left to write more. */
-static void drain(struct host_box *box)
-{
-    while (read_piece(box, box->out, STDOUT_FILENO))
-        ;
-    while (read_piece(box, box->err, STDERR_FILENO))
-        ;
-    while (read_answer(box))
-        ;
-}
-
 /* Init waits for this before it removes the workspace, where that is a directory of the host. */
 static int give_up_ctl(struct host_box *box)
 {
@@ -398,11 +387,18 @@ void host_box_drain(struct host_box *box)
     drain_some(box, box->err, STDERR_FILENO);
 }
 
+/* As much as a pipe holds, too. */
 void host_box_drain_answer(struct host_box *box)
 {
-    while (read_answer(box))
+    for (int i = 0; i < PIPE_PIECES && read_answer(box); i++)
         ;
     box->in.len = 0;
+}
+
+static void drain(struct host_box *box)
+{
+    host_box_drain(box);
+    host_box_drain_answer(box);
 }
 
 static void end(struct host_box *box)

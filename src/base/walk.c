@@ -295,6 +295,8 @@ static bool next_entry(struct walk *w)
 {
     if (w->at >= w->have) {
         long n = syscall(SYS_getdents64, w->dir, w->buffer, sizeof(w->buffer));
+        if (n < 0)
+            walk_stop(w, WALK_MANY); /* what is behind it was not seen */
         if (n <= 0)
             return false;
         w->at = 0;

@@ -104,7 +104,7 @@ static bool is_open(const struct cells *c)
 /* Decorators are not a block yet: what they are for comes at the same depth. */
 static bool has_only_decorators(const struct cells *c)
 {
-    return c->text.len > 0 && c->text.data[0] == '@' && !memchr(c->text.data, ':', c->text.len);
+    return c->text.len > 0 && c->text.data[0] == '@' && !c->has_body;
 }
 
 /* An empty line ends a cell that is typed. In a file blocks have empty lines in them. */
@@ -127,6 +127,8 @@ int cells_add(struct cells *c, const char *line, bool is_typed, enum cells_state
         *ret = CELLS_BEFORE;
         return 0;
     }
+    if (!is_open(c) && line[0] != '@' && line[0] != '#')
+        c->has_body = true; /* what the decorators are for */
     if (gb_buf_add(&c->text, line, strlen(line), err) < 0 || gb_buf_add(&c->text, "\n", 1, err) < 0)
         return -1;
     last = scan(c, line);

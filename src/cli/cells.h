@@ -16,6 +16,7 @@ struct cells {
     char quote;         /* of the text that is open, or 0 */
     bool is_long;       /* three of them */
     bool is_joined;     /* the last line ended with a backslash */
+    bool has_body;      /* there was a line that is no decorator */
     bool in_block;      /* there was a line that ended with a colon, or a decorator */
 };
 

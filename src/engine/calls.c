@@ -449,7 +449,11 @@ static void call_start(struct gb_call *call)
 {
     struct gb_job *job = call->job;
 
-    if (call->tool->timeout_ms > 0 && call->on_late) {
+    if (call->tool->timeout_ms > 0 && !call->on_late) { /* not without its limit */
+        call_fail(call, "MemoryError", "memory ran out", false);
+        return;
+    }
+    if (call->on_late) {
         struct timeval in = { .tv_sec = (time_t)(call->tool->timeout_ms / 1000),
                               .tv_usec = (suseconds_t)(call->tool->timeout_ms % 1000 * 1000) };
         (void)evtimer_add(call->on_late, &in);

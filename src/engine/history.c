@@ -1,5 +1,7 @@
 #include "engine/history.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -54,11 +56,15 @@ json_t *history_check_program(const struct history *h, const json_t *cell, struc
     }
     struct gb_buf all;
     gb_buf_init(&all, CODE_MAX + 1);
-    if (gb_buf_add(&all, h->text.data, h->text.len, err) == 0 &&
-        gb_buf_add(&all, json_string_value(code), json_string_length(code), err) == 0)
-        json_object_set_new(program, "code", json_stringn(all.data, all.len));
+    bool is_whole = gb_buf_add(&all, h->text.data, h->text.len, err) == 0 &&
+                    gb_buf_add(&all, json_string_value(code), json_string_length(code), err) == 0 &&
+                    json_object_set_new(program, "code", json_stringn(all.data, all.len)) == 0;
     gb_buf_done(&all);
-    return program;
+    if (is_whole)
+        return program;
+    json_decref(program); /* a cell alone would be checked as if there had been nothing before it */
+    (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "joining the cells for the check");
+    return NULL;
 }
 
 json_t *history_findings(const struct history *h, const json_t *cell, const json_t *findings,

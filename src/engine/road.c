@@ -397,7 +397,10 @@ static enum verdict run_cell(struct gb_job *job)
         result_failed(job, &err);
         return ENDED;
     }
-    return begin_run(job, &order, &events, &err);
+    enum verdict verdict = begin_run(job, &order, &events, &err);
+    if (verdict == ENDED) /* nobody else says that a fork did not come to be */
+        session_collect(job, &(struct run_outcome){ .end = RUN_FAILED });
+    return verdict;
 }
 
 /* Told before there is a box, since no interpreter gets to read it. */

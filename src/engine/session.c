@@ -41,6 +41,7 @@ struct session {
     struct history history; /* for the check */
     bool is_begun;          /* a cell has run */
     bool is_shell;          /* what lives in it */
+    bool is_coming;         /* a fork that is not there yet: nobody may enter it */
     bool is_lost;           /* what is queued is to hear of it */
     char why[200];
     uint64_t n_cells; /* ever, which names them in tracebacks */
@@ -249,6 +250,11 @@ static struct session *session_for(struct gb_job *job, struct gb_err *err)
     const struct request *r = &job->request;
     struct session *s = find(job->engine, r->session);
 
+    if (s && s->is_coming) {
+        (void)gb_fail(err, GB_E_BUSY, 0, "session: '%.60s' is being forked", s->name);
+        (void)gb_fail_hint(err, "wait for the result of the fork");
+        return NULL;
+    }
     if (s)
         return s;
     if (visit(job->engine, r->session, err) < 0)
@@ -494,6 +500,7 @@ static int order_fork(const struct session *s, struct gb_job *job, struct run_or
     fork->made = s->made;
     fork->mounts = mounts_ref(s->mounts);
     fork->n_cells = s->n_cells;
+    fork->is_coming = true;
     order->act = PLACE_FORK;
     order->into = fork->place;
     return 0;
@@ -504,13 +511,14 @@ static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
 {
     struct session *fork = find(job->engine, job->request.into);
 
-    if (!fork || fork->is_begun)
+    if (!fork || !fork->is_coming)
         return;
     if (o->end == RUN_ANSWERED && o->place != PLACE_LOST) {
         struct place_ground ground = fork->engine->backend->ops->place_ground(fork->place);
 
         fork->seen = session_files_look(&ground); /* copies, with times of their own */
         fork->is_begun = true;
+        fork->is_coming = false;
         arm_expiry(fork);
     } else {
         session_free(fork);

@@ -8,10 +8,10 @@ _glovebox = _imp.create_dynamic(type(sys.implementation)(
     name="_glovebox", origin=sys.argv[1] + "/_glovebox.abi3.so"))
 _imp.exec_dynamic(_glovebox)
 register = os.register_at_fork
-def register_known(**handlers):
-    if sys._getframe(1).f_globals.get("__name__") in ("threading", "logging", "random"):
-        handlers = {when: _glovebox.unless_boxing(h) for when, h in handlers.items()}
-    register(**handlers)
+def register_known(*, _register=register, _frame=sys._getframe, _wrap=_glovebox.unless_boxing, **handlers):
+    if _frame(1).f_globals.get("__name__") in ("threading", "logging", "random"):
+        handlers = {when: _wrap(h) for when, h in handlers.items()}
+    _register(**handlers)
 os.register_at_fork = register_known
 for name in sys.argv[3:]:
     try:

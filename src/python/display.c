@@ -56,6 +56,7 @@ static void wait_until_read(int fd)
 static PyObject *send_forms(PyObject *self, PyObject *forms)
 {
     auto_json json_t *frame = NULL;
+    auto_free struct frame *sent = NULL;
     json_t *list = value_to_json(forms);
     size_t len;
 
@@ -69,9 +70,10 @@ static PyObject *send_forms(PyObject *self, PyObject *forms)
         return PyBool_FromLong(0);
     run.bytes += len;
     run.things++;
-    tools_hold_pipe();
-    guest_send(run.fd, FRAME_DISPLAY, frame, &(uint64_t){ 0 });
-    tools_release_pipe();
+    sent = guest_frame(FRAME_DISPLAY, frame, &(uint64_t){ 0 });
+    if (!sent)
+        return PyErr_NoMemory();
+    tools_write(run.fd, sent, sizeof(*sent) + sent->len);
     Py_BEGIN_ALLOW_THREADS;
     wait_until_read(run.fd);
     Py_END_ALLOW_THREADS;

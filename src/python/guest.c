@@ -293,18 +293,25 @@ void guest_next_order(int chan, struct guest_order *ret)
         (void)dup2(in, STDIN_FILENO);
 }
 
-void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
+struct frame *guest_frame(enum frame_kind kind, const json_t *json, const uint64_t *token)
 {
     size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
     struct frame *frame = malloc(sizeof(*frame) + len);
 
     if (!frame)
-        return; /* the engine will see an exit without an answer */
-    frame->kind = kind;
-    frame->len = (uint32_t)len;
-    frame->token = *token;
+        return NULL;
+    *frame = (struct frame){ .kind = kind, .len = (uint32_t)len, .token = *token };
     (void)json_dumpb(json, (char *)(frame + 1), len, JSON_COMPACT);
-    (void)fd_write_all(fd, frame, sizeof(*frame) + len);
+    return frame;
+}
+
+void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token)
+{
+    struct frame *frame = guest_frame(kind, json, token);
+
+    if (!frame)
+        return; /* the engine will see an exit without an answer */
+    (void)fd_write_all(fd, frame, sizeof(*frame) + frame->len);
     explicit_bzero(frame, sizeof(*frame));
     free(frame);
 }

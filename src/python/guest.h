@@ -26,6 +26,9 @@ int guest_compile_runtime(void);
 /* A function of runtime.py (borrowed); NULL with a Python exception. */
 PyObject *guest_runtime(const char *name);
 
+/* A frame in one piece, which the caller frees; NULL when memory ran out. */
+struct frame *guest_frame(enum frame_kind kind, const json_t *json, const uint64_t *token);
+
 /* Send a frame to the engine. Threads of the program call it with the interpreter's lock held, so
  * that frames do not mix. */
 void guest_send(int fd, enum frame_kind kind, const json_t *json, const uint64_t *token);

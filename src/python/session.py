@@ -108,14 +108,15 @@ def copy_tree(source, target):
 
 
 def open_files():
-    """Descriptors of files, with their paths where those can be known."""
+    """Descriptors of files and directories, with their paths where those can be known."""
     try:
         numbers = [int(n) for n in os.listdir("/proc/self/fd")]
     except OSError:
         numbers = range(3, os.sysconf("SC_OPEN_MAX"))
     for fd in numbers:
         try:
-            if fd > 2 and stat.S_ISREG(os.fstat(fd).st_mode):
+            mode = os.fstat(fd).st_mode
+            if fd > 2 and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 yield fd, os.readlink(f"/proc/self/fd/{fd}") if os.path.isdir("/proc/self") else None
         except OSError:
             pass
@@ -132,7 +133,7 @@ def reopen(old, new):
         there = -1
         try:
             flags = int(open(f"/proc/self/fdinfo/{fd}").read().split()[3], 8)
-            if path.startswith(old + "/"):
+            if path == old or path.startswith(old + "/"):
                 there = os.open(new + path[len(old):], flags & ~(os.O_CREAT | os.O_EXCL | os.O_TRUNC))
                 os.lseek(there, os.lseek(fd, 0, os.SEEK_CUR), os.SEEK_SET)
         except (OSError, AttributeError):

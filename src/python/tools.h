@@ -23,7 +23,6 @@ PyObject *tools_call(PyObject *name, PyObject *kwargs);
  * is read. Whoever still waits for one is told so. */
 void tools_end(void);
 
-/* Between these, no half of a call's frame is in the pipe: a call that finds no room there gives up the
- * interpreter's lock. */
-void tools_hold_pipe(void);
-void tools_release_pipe(void);
+/* Write another frame to the pipe, not into the middle of a call's. While tools can answer, their answers
+ * are read meanwhile: an engine that waits for that would never read the frame. */
+void tools_write(int fd, const void *frame, size_t len);

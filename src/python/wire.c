@@ -278,19 +278,15 @@ int wire_read(bool block, PyObject *here)
         n = recv(wire.chan, wire.in.data + wire.in.len, wire.in.cap - wire.in.len, MSG_DONTWAIT);
         e = errno;
     }
-    wire.is_reading = false;
-    if (n < 0 && (e == EINTR || e == EAGAIN)) {
-        wire_tell_change();
-        return 0;
-    }
-    if (n > 0) {
+    if (n > 0) { /* order: taking them runs Python, and so other threads, which must not read yet */
         wire.in.len += (size_t)n;
         take_replies(here);
-        wire_tell_change();
-        return 0;
     }
-    wire.is_gone = true;
+    wire.is_gone = wire.is_gone || n == 0 || (n < 0 && e != EINTR && e != EAGAIN);
+    wire.is_reading = false;
     wire_tell_change();
+    if (!wire.is_gone)
+        return 0;
     wire_raise("Gone", "the host does not answer any more");
     return -1;
 }
@@ -331,8 +327,7 @@ static bool has_room(void)
     return poll(&p, 1, 0) > 0;
 }
 
-/* Write a whole frame, however long it takes: half a one would be the end of the run. */
-static int write_all(const char *data, size_t len)
+int wire_write(const char *data, size_t len)
 {
     while (len > 0) {
         ssize_t n;
@@ -381,7 +376,7 @@ static int frame_send(enum frame_kind kind, uint64_t id, const char *text, size_
         memcpy(data, &head, sizeof(head));
         memcpy(data + sizeof(head), number, (size_t)n);
         memcpy(data + sizeof(head) + n, text, len);
-        r = write_all(data, sizeof(head) + head.len);
+        r = wire_write(data, sizeof(head) + head.len);
     }
     if (!data)
         PyErr_NoMemory();

@@ -77,6 +77,10 @@ void waiter_free(struct waiter *w);
 void wire_await_change(void);
 void wire_tell_change(void);
 
+/* Write a whole frame, however long it takes, reading answers meanwhile: half a one would be the end of
+ * the run. Returns -1 when nobody reads. */
+int wire_write(const char *data, size_t len);
+
 /* Between these the pipe is the caller's. */
 void wire_begin_writing(void);
 void wire_end_writing(void);

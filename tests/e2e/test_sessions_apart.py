@@ -29,6 +29,14 @@ def test_files_elsewhere_on_the_disk_stay_with_the_origin(e):
         assert "new" in str(e.value(f"{name}.seek(0)\n{name}.read()", "s"))
 
 
+def test_directories_that_were_open_show_nothing_of_the_origin(e):
+    e.value("import os\nd = os.open('.', os.O_RDONLY)\nNone")
+    assert e.op("fork", into="t")["status"] == "ok"
+    assert e.value("open('secret', 'w').close()\n'secret' in os.listdir(d)", "s") is True
+    assert "secret" not in str(e.cell("print(os.listdir(d))", "t")["stdout"])
+    assert e.cell("print(os.stat('secret', dir_fd=d))", "t")["status"] == "error"
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("way", ["os.getcwd()", "'/'", "os.path.dirname(os.getcwd())", "os.environ['TMPDIR']",
                                  "'/usr/..' + os.getcwd()", "os.environ['HOME']"])

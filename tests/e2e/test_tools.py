@@ -193,6 +193,18 @@ def test_refused_options(args, said):
     assert done.returncode in (2, 125) and said in done.stderr
 
 
+def test_displaying_while_answers_wait():
+    """The host does not read while a megabyte of its answers is unread; a large thing to display must not wait for it."""
+    code = ("import asyncio, time\n"
+            "class Wide:\n    def _repr_html_(self): return 'x' * 300000\n"
+            "calls = [asyncio.ensure_future(t()) for _ in range(10)]\n"
+            "await asyncio.sleep(0.05)\ntime.sleep(1)\ndisplay(Wide())\n"
+            "[len(it) for it in await asyncio.gather(*calls)]")
+    result = run_json(code, "--tool", "t=printf '\"%0500000d\"' 0", "--timeout", "20")
+    assert result["value"] == [500000] * 10, (result["status"], result["error"])
+    assert any(it["mime"] == "text/html" for it in result["outputs"])
+
+
 @pytest.mark.parametrize("tools, said", [
     ("{", "tools.json:1"),
     ("3", "tools.json:1"),

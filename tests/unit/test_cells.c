@@ -74,6 +74,7 @@ static void test_from_a_file(void **state)
 {
     (void)state;
     expect("if x:| y||| z|else:| w|k", false, "if x:\n y\n\n\n z\nelse:\n w\n#k\n#");
+    expect("@d('/a:b')|def f():| pass|f()", false, "@d('/a:b')\ndef f():\n pass\n#f()\n#");
     expect("@d|@e|def f():| pass|f()", false, "@d\n@e\ndef f():\n pass\n#f()\n#");
     expect("try:| x|# why|except E:| y|if z:| w", false,
            "try:\n x\n# why\nexcept E:\n y\n#if z:\n w\n");
