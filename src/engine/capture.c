@@ -426,7 +426,12 @@ static bool take_piece(struct capture *c, const struct finding *f)
         drop(t);
         return true;
     }
-    t->left = n == 0 ? 0 : t->left - (uint64_t)n;
+    if (n == 0 && t->left > 0) { /* half of it under its name would be a lie */
+        omit(t->item, "it changed while it was looked at");
+        drop(t);
+        return true;
+    }
+    t->left -= (uint64_t)n;
     if (t->out.fd >= 0)
         e = fd_write_all(t->out.fd, piece, (size_t)n);
     if (e < 0 || (wants_inline(c) && gb_buf_add(&t->bytes, piece, (size_t)n, &err) < 0)) {

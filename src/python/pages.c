@@ -69,5 +69,5 @@ static void keep_tables(void)
 void pages_prepare(void)
 {
     keep_tables();
-    fill_holes(); /* order: last, or what comes between leaves new holes */
+    fill_holes(); /* order: after what allocates much */
 }

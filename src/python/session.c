@@ -167,7 +167,6 @@ static void do_inspect(struct session *s, const struct guest_order *order)
     PyObject *about = call_helper(s, "inspect", PyTuple_New(0));
     json_t *value = about ? value_to_json(about) : NULL;
 
-    (void)order;
     Py_XDECREF(about);
     PyErr_Clear();
     answer(s,
