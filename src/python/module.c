@@ -61,21 +61,6 @@ static int settle_threads(void)
     return count_threads();
 }
 
-/* The first tree of an interpreter is dear: it makes a type for each kind of node, among which a
- * collection finds nothing to collect. */
-static int make_first_tree(void)
-{
-    PyObject *gc = PyImport_ImportModule("gc");
-    PyObject *off = gc ? PyObject_CallMethod(gc, "disable", NULL) : NULL;
-    int r = off ? program_run_bare(FIRST_TREE) : -1;
-    PyObject *on = gc ? PyObject_CallMethod(gc, "enable", NULL) : NULL;
-
-    Py_XDECREF(on);
-    Py_XDECREF(off);
-    Py_XDECREF(gc);
-    return r;
-}
-
 /* Objects that are there now are never looked at again by a collection: looking writes to them, and
  * so copies their memory in every guest. */
 static int freeze(bool collect)
@@ -89,6 +74,22 @@ static int freeze(bool collect)
     Py_XDECREF(a);
     Py_XDECREF(gc);
     return ok;
+}
+
+/* The first tree of an interpreter is dear: it makes a type for each kind of node, among which a
+ * collection finds nothing to collect. They are to be frozen too, or the first collection of every
+ * guest goes through them. */
+static int make_first_tree(void)
+{
+    PyObject *gc = PyImport_ImportModule("gc");
+    PyObject *off = gc ? PyObject_CallMethod(gc, "disable", NULL) : NULL;
+    int r = off ? program_run_bare(FIRST_TREE) : -1;
+    PyObject *on = gc ? PyObject_CallMethod(gc, "enable", NULL) : NULL;
+
+    Py_XDECREF(on);
+    Py_XDECREF(off);
+    Py_XDECREF(gc);
+    return r;
 }
 
 /* ---- serving ---- */
@@ -181,16 +182,16 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
     if (init < 0)
         return PyErr_SetFromErrnoWithFilename(PyExc_OSError, init_path);
     (void)prctl(PR_SET_NAME, "glovebox-zygote", 0, 0, 0);
-    if ((warm && (guest_compile_runtime() < 0 || make_first_tree() < 0)) || freeze(warm) < 0)
+    if ((warm && guest_compile_runtime() < 0) || freeze(warm) < 0)
         return NULL;
     afterfork_prepare();
     if (warm)
         pages_prepare();
     bool greeted = greet(sock, info, settle_threads()) == 0;
 
-    /* A cold one does while the engine makes its plan what a guest would else do at three times the
-     * price, copying the pages that it writes to. */
-    if (greeted && !warm && make_first_tree() < 0)
+    /* While the engine makes its plan: a guest would pay three times the price, copying the pages that
+     * it writes to. Here, after the holes are filled, it lies in one piece. */
+    if (greeted && (make_first_tree() < 0 || freeze(false) < 0))
         PyErr_Clear();
     if (greeted)
         while (serve_one(sock, init))
