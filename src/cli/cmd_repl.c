@@ -16,6 +16,7 @@
 #include "base/own.h"
 #include "cli/cells.h"
 #include "cli/cli.h"
+#include "cli/colon.h"
 #include "cli/converse.h"
 #include "cli/edit.h"
 #include "cli/io.h"
@@ -87,8 +88,9 @@ static json_t *ask_session(struct repl *r, const char *op, const char *key, json
     return result;
 }
 
-static void say_rewind(struct repl *r, const char *word)
+static void say_rewind(void *data, const char *word)
 {
+    struct repl *r = data;
     char *end = NULL;
     long long cell = *word ? strtoll(word, &end, 10) : 0;
 
@@ -103,8 +105,9 @@ static void say_rewind(struct repl *r, const char *word)
                     json_object_get(json_object_get(result, "value"), "cell")));
 }
 
-static void say_fork(struct repl *r, const char *word)
+static void say_fork(void *data, const char *word)
 {
+    struct repl *r = data;
     if (!*word) {
         message(":fork takes a name for the new session");
         return;
@@ -126,8 +129,9 @@ static bool is_session(struct repl *r, const char *name)
     return false;
 }
 
-static void say_use(struct repl *r, const char *word)
+static void say_use(void *data, const char *word)
 {
+    struct repl *r = data;
     if (!*word || strlen(word) >= sizeof(r->name)) {
         message(":use takes the name of a session; this one is '%s'", r->name);
         return;
@@ -137,8 +141,9 @@ static void say_use(struct repl *r, const char *word)
         message("there is no session '%s' yet: the next cell begins it", word);
 }
 
-static void say_reset(struct repl *r, const char *word)
+static void say_reset(void *data, const char *word)
 {
+    struct repl *r = data;
     (void)word;
     json_auto_t *result = ask_session(r, "reset", NULL, NULL);
 
@@ -174,8 +179,9 @@ static void print_names(FILE *f, const json_t *contents)
     }
 }
 
-static void say_inspect(struct repl *r, const char *word)
+static void say_inspect(void *data, const char *word)
 {
+    struct repl *r = data;
     (void)word;
     json_auto_t *result = ask_session(r, "inspect", NULL, NULL);
     const json_t *value = json_object_get(result, "value");
@@ -193,18 +199,16 @@ static void say_inspect(struct repl *r, const char *word)
     (void)!text_send(&t, STDOUT_FILENO);
 }
 
-static void say_quit(struct repl *r, const char *word)
+static void say_quit(void *data, const char *word)
 {
+    struct repl *r = data;
     (void)word;
     r->is_over = true;
 }
 
-static void say_help(struct repl *r, const char *word);
+static void say_help(void *data, const char *word);
 
-static const struct {
-    const char *word, *operand, *summary;
-    void (*say)(struct repl *r, const char *word);
-} words[] = {
+static const struct colon_word words[] = {
     { "rewind", "[N]", "take the session back to the end of cell N, or by one", say_rewind },
     { "fork", "NAME", "make a second session that goes on from here", say_fork },
     { "use", "NAME", "go to another session", say_use },
@@ -214,32 +218,18 @@ static const struct {
     { "quit", "", "end, as Ctrl-D does", say_quit },
 };
 
-static void say_help(struct repl *r, const char *word)
+static void say_help(void *data, const char *word)
 {
-    struct text t;
-
-    (void)r;
+    (void)data;
     (void)word;
-    if (text_open(&t) < 0)
-        return;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        fprintf(t.stream, ":%-8s %-5s %s\n", words[i].word, words[i].operand, words[i].summary);
-    fputs("Ctrl-C interrupts a cell; once more kills it and takes the session back.\n", t.stream);
-    (void)!text_send(&t, STDOUT_FILENO);
+    colon_help(words, ARRAY_LEN(words),
+               "Ctrl-C interrupts a cell; once more kills it and takes the session back.");
 }
 
 static void obey(struct repl *r, const char *line)
 {
-    size_t len = strcspn(line, " \t");
-    const char *rest = line + len + strspn(line + len, " \t");
-
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strlen(words[i].word) == len && strncmp(words[i].word, line, len) == 0) {
-            words[i].say(r, rest);
-            return;
-        }
-    }
-    message("unknown word ':%.*s'; :help lists them", (int)len, line);
+    if (!colon_obey(words, ARRAY_LEN(words), line, r))
+        message("unknown word ':%.*s'; :help lists them", (int)strcspn(line, " \t"), line);
 }
 
 /* ---- lines ---- */

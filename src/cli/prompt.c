@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "cli/colon.h"
 #include "cli/converse.h"
 #include "cli/edit.h"
 #include "cli/io.h"
@@ -159,8 +160,9 @@ static json_t *ask_session(struct prompt *p, const char *op, long job, long long
     return result;
 }
 
-static void say_jobs(struct prompt *p, const char *rest)
+static void say_jobs(void *data, const char *rest)
 {
+    struct prompt *p = data;
     json_auto_t *result = ask_session(p, "jobs", 0, 0);
     const json_t *jobs = json_object_get(json_object_get(result, "value"), "jobs");
     struct text t;
@@ -190,8 +192,9 @@ static long number_in(const char **at)
     return n;
 }
 
-static void say_read(struct prompt *p, const char *rest)
+static void say_read(void *data, const char *rest)
 {
+    struct prompt *p = data;
     long job = number_in(&rest), offset = number_in(&rest);
     json_auto_t *result = NULL;
     const char *text;
@@ -207,8 +210,9 @@ static void say_read(struct prompt *p, const char *rest)
         (void)!write_all(STDOUT_FILENO, text, strlen(text));
 }
 
-static void say_kill(struct prompt *p, const char *rest)
+static void say_kill(void *data, const char *rest)
 {
+    struct prompt *p = data;
     long job = number_in(&rest);
 
     if (job < 2) {
@@ -218,8 +222,9 @@ static void say_kill(struct prompt *p, const char *rest)
     json_decref(ask_session(p, "job_kill", job, 0));
 }
 
-static void say_reset(struct prompt *p, const char *rest)
+static void say_reset(void *data, const char *rest)
 {
+    struct prompt *p = data;
     json_auto_t *result = ask_session(p, "reset", 0, 0);
 
     (void)rest;
@@ -227,18 +232,16 @@ static void say_reset(struct prompt *p, const char *rest)
         message("the shell begins anew");
 }
 
-static void say_quit(struct prompt *p, const char *rest)
+static void say_quit(void *data, const char *rest)
 {
+    struct prompt *p = data;
     (void)rest;
     p->is_over = true;
 }
 
-static void say_help(struct prompt *p, const char *rest);
+static void say_help(void *data, const char *rest);
 
-static const struct {
-    const char *word, *operand, *summary;
-    void (*say)(struct prompt *p, const char *rest);
-} words[] = {
+static const struct colon_word words[] = {
     { "jobs", "", "what runs in the background", say_jobs },
     { "read", "JOB [BYTE]", "what a job has printed since its command was over", say_read },
     { "kill", "JOB", "end a job", say_kill },
@@ -247,32 +250,17 @@ static const struct {
     { "quit", "", "end, as Ctrl-D does", say_quit },
 };
 
-static void say_help(struct prompt *p, const char *rest)
+static void say_help(void *data, const char *rest)
 {
-    struct text t;
-
-    (void)p;
+    (void)data;
     (void)rest;
-    if (text_open(&t) < 0)
-        return;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        fprintf(t.stream, ":%-6s %-11s %s\n", words[i].word, words[i].operand, words[i].summary);
-    fputs("Ctrl-C ends a command; the shell keeps what it holds.\n", t.stream);
-    (void)!text_send(&t, STDOUT_FILENO);
+    colon_help(words, ARRAY_LEN(words), "Ctrl-C ends a command; the shell keeps what it holds.");
 }
 
 /* A line that is one of these words, and nothing for the shell. */
 static bool obey(struct prompt *p, const char *line)
 {
-    size_t len = strcspn(line + 1, " \t");
-
-    for (size_t i = 0; line[0] == ':' && i < ARRAY_LEN(words); i++) {
-        if (strlen(words[i].word) == len && strncmp(words[i].word, line + 1, len) == 0) {
-            words[i].say(p, line + 1 + len);
-            return true;
-        }
-    }
-    return false;
+    return line[0] == ':' && colon_obey(words, ARRAY_LEN(words), line + 1, p);
 }
 
 /* ---- lines ---- */

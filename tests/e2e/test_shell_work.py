@@ -93,7 +93,6 @@ def test_pytest(tmp_path, level):
     assert "20 passed" in result["stdout"]
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
 @pytest.mark.parametrize("level", LEVELS)
 def test_node(tmp_path, level):
     script = "const fs = require('fs');\nconst {execSync} = require('child_process');\n" \
