@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "cli/io.h"
@@ -146,24 +147,14 @@ void converse_tell_state(const json_t *result)
 
 char *converse_history(const char *name)
 {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char *path = NULL;
+    char file[64], *path;
 
-    if ((state && state[0] == '/' ? asprintf(&path, "%s/glovebox", state)
-         : home && home[0] == '/' ? asprintf(&path, "%s/.local/state/glovebox", home)
-                                  : -1) < 0)
-        return NULL;
-    for (char *at = path + 1; *at; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            (void)mkdir(path, 0700);
-            *at = '/';
-        }
+    (void)snprintf(file, sizeof(file), "%s_history", name);
+    path = folder_file("XDG_STATE_HOME", ".local/state", file);
+    for (char *at = path ? strchr(path + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        (void)mkdir(path, 0700);
+        *at = '/';
     }
-    (void)mkdir(path, 0700);
-    char *file = NULL;
-    if (asprintf(&file, "%s/%s_history", path, name) < 0)
-        file = NULL;
-    free(path);
-    return file;
+    return path;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "cli/io.h"
@@ -166,19 +167,10 @@ static const struct option_spec config_file[] = {
 };
 const struct option_group config_options = { "Configuration", config_file, ARRAY_LEN(config_file) };
 
-/* $XDG_CONFIG_HOME/glovebox/config.json, or the same below ~/.config. NULL without a home. */
+/* NULL without a home. */
 static char *user_path(void)
 {
-    const char *xdg = getenv("XDG_CONFIG_HOME");
-    const char *home = getenv("HOME");
-    char *path = NULL;
-    int n = -1;
-
-    if (xdg && xdg[0] == '/') /* the specification says to ignore a relative one */
-        n = asprintf(&path, "%s/glovebox/config.json", xdg);
-    else if (home && home[0] == '/')
-        n = asprintf(&path, "%s/.config/glovebox/config.json", home);
-    return n < 0 ? NULL : path;
+    return folder_file("XDG_CONFIG_HOME", ".config", "config.json");
 }
 
 static int parse_file(int fd, const char *path, json_t **ret, struct gb_err *err)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/own.h"
 
 enum {
@@ -19,16 +20,7 @@ enum {
 
 char *token_path(void)
 {
-    const char *xdg = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    char *path = NULL;
-    int n = -1;
-
-    if (xdg && xdg[0] == '/') /* the specification says to ignore a relative one */
-        n = asprintf(&path, "%s/glovebox/token", xdg);
-    else if (home && home[0] == '/')
-        n = asprintf(&path, "%s/.local/state/glovebox/token", home);
-    return n < 0 ? NULL : path;
+    return folder_file("XDG_STATE_HOME", ".local/state", "token");
 }
 
 /* ---- an old one ---- */
