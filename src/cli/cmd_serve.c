@@ -215,6 +215,7 @@ static void wind_down(struct service *s, unsigned drain_ms)
     int64_t until = clock_us() + (int64_t)drain_ms * 1000;
 
     http_server_drain(s->http);
+    message("ending"); /* said when it is true: nobody new is let in */
     http_mcp_farewell(s->mcp);
     while (http_server_busy(s->http) > 0) {
         int64_t left_ms = (until - clock_us()) / 1000;
@@ -236,7 +237,6 @@ static int serve(struct service *s, const struct args *args, struct mcp_face_spe
         return -1;
     while (signals_caught() == 0)
         (void)gb_step(s->engine, -1);
-    message("ending");
     wind_down(s, in_ms(args, "drain_timeout", DRAIN_MS));
     return 0;
 }

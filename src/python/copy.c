@@ -12,8 +12,9 @@
  * The copy then waits for init's signal, all others blocked. Of its descriptors it keeps files and
  * drops pipes, sockets and the like: as long as it held those, no reader would see their end, and
  * no port would be free. In their place stays something that only takes up the number, so that an
- * object which still has it cannot meet another's. Files share their position with the original;
- * the copy remembers it.
+ * object which still has it cannot meet another's. The original goes on when that is done, or its
+ * next cell could find a port in use that it has just closed. Files share their position with the
+ * original; the copy remembers it.
  */
 #define PY_SSIZE_T_CLEAN
 #include "python/copy.h"
@@ -23,14 +24,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/own.h"
@@ -39,6 +43,7 @@
 enum {
     ROOM = 256 << 10, /* of stack between the original and the maker */
     PLACES_MAX = 1024,
+    LET_GO_S = 1, /* that the original waits for the copy: it may have been killed */
 };
 
 /* ---- descriptors ---- */
@@ -101,6 +106,27 @@ static void let_go(const struct copy_keeps *keeps, int fd, int nothing)
         (void)dup3(nothing, fd, O_CLOEXEC);
 }
 
+/* ---- the original waits for it ---- */
+
+/* In memory that both have: a descriptor could be held by a process that a thread of the program's
+ * forks just now. Null if there is no room, and then nobody waits. */
+static sem_t *shared_sem(void)
+{
+    void *page = mmap(NULL, sizeof(sem_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return page != MAP_FAILED && sem_init(page, 1, 0) == 0 ? page : NULL;
+}
+
+static void await_let_go(sem_t *ready)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LET_GO_S;
+    while (sem_timedwait(ready, &until) < 0 && errno == EINTR)
+        ;
+}
+
 /* ---- sleeping ---- */
 
 /* The maker may not be gone yet. */
@@ -131,7 +157,7 @@ static void sleep_until_woken(pid_t init)
         ;
 }
 
-static void be_dormant(const struct copy_keeps *keeps)
+static void be_dormant(const struct copy_keeps *keeps, sem_t *ready)
 {
     int nothing = open("/", O_PATH | O_CLOEXEC);
 
@@ -139,6 +165,10 @@ static void be_dormant(const struct copy_keeps *keeps)
     if (nothing >= 0)
         each_fd(let_go, keeps, nothing);
     gb_closep(&nothing);
+    if (ready) {
+        (void)sem_post(ready);
+        (void)munmap(ready, sizeof(*ready));
+    }
     await_init(keeps->init);
     sleep_until_woken(keeps->init);
     (void)prctl(PR_SET_NAME, "glovebox-guest", 0, 0, 0);
@@ -152,6 +182,7 @@ static void be_dormant(const struct copy_keeps *keeps)
 
 struct making {
     jmp_buf back;
+    sem_t *ready;
     pid_t pid;
     int error;
 };
@@ -206,13 +237,14 @@ pid_t copy_make(const struct copy_keeps *keeps)
     m.pid = -1;
     m.error = EAGAIN;
     n_places = 0;
+    m.ready = shared_sem();
     each_fd(note_place, keeps, -1);
     PyOS_BeforeFork();
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before);
     is_subreaper = be_subreaper(0);
     if (setjmp(m.back) != 0) {
-        be_dormant(keeps);
+        be_dormant(keeps, m.ready);
         (void)be_subreaper(is_subreaper);       /* which a fork forgets, too */
         (void)signal(BOX_WAKE_SIGNAL, SIG_IGN); /* should it be woken twice */
         (void)sigprocmask(SIG_SETMASK, &before, NULL);
@@ -220,6 +252,10 @@ pid_t copy_make(const struct copy_keeps *keeps)
         return 0;
     }
     pid = make_from_here(&m);
+    if (pid > 0 && m.ready)
+        await_let_go(m.ready);
+    if (m.ready)
+        (void)munmap(m.ready, sizeof(*m.ready));
     (void)be_subreaper(is_subreaper);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     PyOS_AfterFork_Parent();

@@ -101,8 +101,8 @@ def test_copies_do_not_turn_up_in_wait(e):
 def test_a_port_is_free_again():
     with engine() as e:
         e.value("import socket\ns = socket.create_server(('127.0.0.1', 8123))\nNone")
-        e.value("1")
-        assert e.value("s.close()\ns = socket.create_server(('127.0.0.1', 8123))\n1") == 1
+        for _ in range(50):  # at once after the last one: its copy may still be letting go
+            assert e.value("s.close()\ns = socket.create_server(('127.0.0.1', 8123))\n1") == 1
 
 
 def test_exception_keeps_what_the_cell_did(e):
