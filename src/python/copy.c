@@ -112,7 +112,8 @@ static void let_go(const struct copy_keeps *keeps, int fd, int nothing)
  * forks just now. Null if there is no room, and then nobody waits. */
 static sem_t *shared_sem(void)
 {
-    void *page = mmap(NULL, sizeof(sem_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *page =
+        mmap(NULL, sizeof(sem_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     return page != MAP_FAILED && sem_init(page, 1, 0) == 0 ? page : NULL;
 }
