@@ -89,9 +89,7 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
         [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer,
         [ORDER_CGROUP] = procs
     };
-    struct zygote_order order = { .number = box->number,
-                                  .plan_bytes = len,
-                                  .is_last = m->is_last };
+    struct zygote_order order = { .number = box->number, .plan_bytes = len, .is_last = m->is_last };
     int r = zygote_order(m->zygote, &order, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP, err);
     if (r < 0 && procs >= 0)
         cgroup_remove(m->cgroup, box->number);
