@@ -281,6 +281,12 @@ static const struct option_group *const groups[] = { &program_options,
                                                      &general_options,
                                                      NULL };
 
+static void run_advise(const struct args *args, struct gb_err *err)
+{
+    if (args->operands.count > 0 && !strstr(err->msg, "did you mean"))
+        gb_err_hint(err, "what is meant for the program goes after '--'");
+}
+
 const struct command cmd_run = {
     .name = "run",
     .operands = "[OPTIONS] [FILE|-] [-- ARG...]",
@@ -291,4 +297,5 @@ const struct command cmd_run = {
         "that of glovebox. The words after '--' are the program's arguments.",
     .groups = groups,
     .run = run_once,
+    .advise = run_advise,
 };
