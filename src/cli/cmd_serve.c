@@ -232,11 +232,14 @@ static int serve(struct service *s, const struct args *args, struct mcp_face_spe
                  struct gb_err *err)
 {
     auto_free char *token = NULL;
+    int known = 0;
 
     if (get_token(args, &token, err) < 0 || service_open(s, args, token, face, err) < 0)
         return -1;
-    while (signals_caught() == 0)
+    while (signals_caught() == 0) {
         (void)gb_step(s->engine, -1);
+        known = served_watch(s->engine, known);
+    }
     wind_down(s, in_ms(args, "drain_timeout", DRAIN_MS));
     return 0;
 }
