@@ -61,6 +61,27 @@ static json_t *own_path(void)
     return json_lossy(len > 0 ? path : "glovebox");
 }
 
+static void note_relative(const char *option, const char *path)
+{
+    if (path && *path && *path != '/')
+        message("warning: --%s %.200s: an agent may start this anywhere; give the whole path", option,
+                path);
+}
+
+/* What is pasted elsewhere is read there. */
+static void note_paths(const struct args *args)
+{
+    static const char *const keys[] = { "mcp", "audit", "spill", "python", "cgroup" };
+    const json_t *mounts = json_object_get(args->config, "mount");
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        note_relative(keys[i], json_string_value(json_object_get(args->config, keys[i])));
+    for (size_t i = 0; i < json_array_size(mounts); i++)
+        note_relative("mount", json_string_value(json_array_get(mounts, i)));
+    note_relative("config", args->config_path);
+    note_relative("tools", args->tools_path);
+}
+
 static int print_config(const char *agent)
 {
     bool is_vscode = strcmp(agent, "vscode") == 0;
@@ -246,8 +267,10 @@ static int mcp_main(const struct args *args)
         gb_err_set(&err, GB_E_INVALID, 0, "mcp takes no arguments");
         return cli_refuse(args->command, &err);
     }
-    if (args->print_config)
+    if (args->print_config) {
+        note_paths(args);
         return print_config(args->print_config);
+    }
     if (settings_load(args, &config, &err) < 0 || served_settings(args, config, &spec, &err) < 0)
         return cli_refuse(args->command, &err);
     s.config = config;

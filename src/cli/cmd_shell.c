@@ -109,6 +109,11 @@ static int shell_main(const struct args *args)
         shell_advise(args, &err);
         return cli_refuse(args->command, &err);
     }
+    if (args->code && json_is_true(json_object_get(args->config, "pty"))) {
+        gb_err_set(&err, GB_E_INVALID, 0, "--pty is for a shell that stays");
+        gb_err_hint(&err, "leave out --command, and type it at the prompt");
+        return cli_refuse(args->command, &err);
+    }
     if (args->want_probe || (args->probe_names && !args->code))
         return probe(args);
     if (args->code || args->want_explain)

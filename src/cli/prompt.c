@@ -38,6 +38,7 @@ struct prompt {
     char **argv;
     char cwd[CWD_SHOWN];
     json_int_t cell; /* of the last command */
+    bool is_begun;   /* there is a shell to ask about */
     bool want_json, is_terminal, is_over;
     bool is_asked; /* by what runs in its terminal: the next line is for that */
     int status;
@@ -85,6 +86,7 @@ static void note(struct prompt *p, const json_t *result)
 
     p->is_asked = json_is_true(json_object_get(json_object_get(result, "pty"), "running"));
     p->cell = json_integer_value(json_object_get(session, "cell"));
+    p->is_begun = p->is_begun || json_is_object(session);
     if (cwd != p->cwd)
         (void)snprintf(p->cwd, sizeof(p->cwd), "%s", len < CWD_SHOWN ? cwd : "...");
 }
@@ -147,6 +149,10 @@ static json_t *ask_session(struct prompt *p, const char *op, long job, long long
         json_pack("{s:s, s:s, s:s}", "kind", "session", "session", SESSION, "op", op);
     json_t *result;
 
+    if (!p->is_begun) {
+        message("there are no jobs: the shell begins with the first command");
+        return NULL;
+    }
     if (job > 0)
         (void)json_object_set_new(request, "job", json_integer(job));
     if (offset > 0)
@@ -228,6 +234,8 @@ static void say_reset(void *data, const char *rest)
     json_auto_t *result = ask_session(p, "reset", 0, 0);
 
     (void)rest;
+    if (result)
+        p->is_begun = false;
     if (result && !p->want_json)
         message("the shell begins anew");
 }

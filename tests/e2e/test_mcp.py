@@ -369,6 +369,19 @@ def test_subscribing_in_the_legacy_era():
 
 # ---- the command ----
 
+def test_print_config_says_which_paths_will_not_do():
+    done = box.glovebox("mcp", "--print-config", "claude", "-m", "data:d", "-m", "/usr:u", "--audit", "/x", "--tools", "t.json")
+    assert done.returncode == 0 and json.loads(done.stdout)
+    assert [line.split(": ")[2] for line in done.stderr.splitlines()] == ["--mount data:d", "--tools t.json"]
+
+
+def test_a_terminal_is_for_sessions():
+    with Legacy("--pty") as client:
+        assert client.call("run_shell", command="echo one")["structuredContent"]["stdout"] == "one\n"
+        tty = client.call("run_shell", command="tty", session="new")["structuredContent"]["stdout"]
+        assert tty.startswith("/dev/pts/")
+
+
 @pytest.mark.parametrize("agent, path", [("claude", ["mcpServers", "glovebox"]), ("cursor", ["mcpServers", "glovebox"]),
                                          ("vscode", ["servers", "glovebox"]), ("generic", [])])
 def test_print_config(agent, path):
