@@ -296,9 +296,13 @@ static void type_line(struct prompt *p, const char *line)
 {
     json_auto_t *request = json_pack("{s:s, s:s, s:s, s:o}", "kind", "session", "session", SESSION,
                                      "op", "type", "text", json_sprintf("%s\n", line));
-    json_auto_t *result = serve(p, request);
-    const json_t *code = json_object_get(json_object_get(result, "pty"), "exit_code");
+    json_auto_t *result = NULL;
+    const json_t *code;
 
+    p->talk.echo = p->is_terminal ? line : NULL;
+    result = serve(p, request);
+    p->talk.echo = NULL;
+    code = json_object_get(json_object_get(result, "pty"), "exit_code");
     if (json_is_integer(code))
         p->status = (int)json_integer_value(code);
 }

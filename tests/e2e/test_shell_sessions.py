@@ -527,6 +527,20 @@ def test_jobs_where_there_are_none():
     assert missing == "glovebox: job: the shell has no job 99" and "':jobs' lists them" in hint and "anew" in anew
 
 
+def test_what_is_typed_into_a_program_is_shown_once():
+    with Terminal("shell", "--pty", on_terminal=("stdin", "stdout", "stderr")) as terminal:
+        terminal.shows("$ ")
+        terminal.types("read x; echo got:$x; read -s y; echo $y-$y; echo the end\n")
+        time.sleep(1)
+        terminal.types("marked\n")
+        assert terminal.shows("got:marked").count("marked") == 2
+        time.sleep(1)
+        terminal.types("hidden\n")
+        assert "hidden-hidden" in terminal.shows("the end")
+        terminal.types("\x04")
+        assert terminal.ends()[0] == 0
+
+
 def test_how_long_it_took_is_said_at_the_prompt():
     for command, code in (("shell", "while :; do :; done"), ("repl", "while True: pass")):
         done = glovebox(command, "--timeout", "0.5", input=code + "\n")
