@@ -64,8 +64,8 @@ static json_t *own_path(void)
 static void note_relative(const char *option, const char *path)
 {
     if (path && *path && *path != '/')
-        message("warning: --%s %.200s: an agent may start this anywhere; give the whole path", option,
-                path);
+        message("warning: --%s %.200s: an agent may start this anywhere; give the whole path",
+                option, path);
 }
 
 /* What is pasted elsewhere is read there. */

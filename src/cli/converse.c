@@ -72,7 +72,8 @@ static void on_output(void *data, struct gb_job *job, enum gb_stream stream, con
 {
     struct converse *c = data;
     size_t skip = c->echo && len > 0 ? echo_in(c, bytes, len) : 0;
-    int e = write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes + skip, len - skip);
+    int e =
+        write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes + skip, len - skip);
 
     (void)job;
     if (e < 0 && stream != GB_STDERR && c->lost == 0)

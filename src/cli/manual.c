@@ -143,8 +143,7 @@ static const struct {
       "configuration, where there is no ./glovebox.json" },
     { "$XDG_STATE_HOME/glovebox/token, ~/.local/state/glovebox/token",
       "what clients of \"glovebox serve\" must show; made when it is first started" },
-    { "$XDG_STATE_HOME/glovebox/repl_history, shell_history",
-      "what was typed at the two prompts" },
+    { "$XDG_STATE_HOME/glovebox/repl_history, shell_history", "what was typed at the two prompts" },
 };
 
 static const struct {
@@ -190,7 +189,8 @@ static const struct {
 static void put_variables(FILE *f)
 {
     fputs(".SH ENVIRONMENT\n"
-          "None of it is seen by the program that runs, unless \\fB\\-\\-env\\fR copies it. A program finds\n"
+          "None of it is seen by the program that runs, unless \\fB\\-\\-env\\fR copies it. A "
+          "program finds\n"
           "GLOVEBOX_MNT where there are mounts: the directory that they are in. The command of a\n"
           "tool finds GLOVEBOX_TOOL: the tool's name.\n",
           f);

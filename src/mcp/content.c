@@ -213,8 +213,8 @@ static void put_jobs(struct page *p, const json_t *result)
         const char *command = json_string_at(job, "command", "?");
         char line[64];
 
-        (void)snprintf(line, sizeof(line), "job %lld %s: ",
-                       (long long)json_integer_value(json_object_get(job, "pid")),
+        (void)snprintf(line, sizeof(line),
+                       "job %lld %s: ", (long long)json_integer_value(json_object_get(job, "pid")),
                        json_is_true(json_object_get(job, "running")) ? "runs" : "has ended");
         put_line(p, line, command);
     }

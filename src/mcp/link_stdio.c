@@ -304,8 +304,9 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
     if (status > 128)
         (void)snprintf(why, sizeof(why), "it was ended by signal %d", status - 128);
     else
-        (void)snprintf(why, sizeof(why), "it ended with exit status %d%s", status,
-                       status == EXIT_NOT_FOUND ? ": its command may not be installed, or not on PATH" : "");
+        (void)snprintf(
+            why, sizeof(why), "it ended with exit status %d%s", status,
+            status == EXIT_NOT_FOUND ? ": its command may not be installed, or not on PATH" : "");
     s->link.events.ended(s->link.events.data, why); /* the link may be gone now */
 }
 

@@ -169,13 +169,13 @@ static void write_file(struct mcp_call *call, void *data)
 /* ---- the table ---- */
 
 static const struct tool_row tools[] = {
-    { "execute_code", "Run Python", NULL, /* these two: what is configured, in words */
+    { "execute_code", "Run Python", NULL,
       "\"code\": {\"type\": \"string\", \"description\": \"A whole Python program\"}, "
       "\"inputs\": {\"type\": \"object\", \"description\": \"Variables that the program finds, by "
       "name\"}, " TIMEOUT_PROPERTY,
       "code", NULL, TOOL_RUNS | TOOL_KEEPS, execute_code },
-    { "run_shell", "Run a shell command",
-      NULL, "\"command\": {\"type\": \"string\", \"description\": \"For bash, or "
+    { "run_shell", "Run a shell command", NULL,
+      "\"command\": {\"type\": \"string\", \"description\": \"For bash, or "
       "sh\"}, " TIMEOUT_PROPERTY,
       "command", NULL, TOOL_RUNS | TOOL_SHELL | TOOL_KEEPS, run_shell },
     { "session_reset", "Reset a session",

@@ -172,7 +172,8 @@ static int say_commands(struct shell_rules *r, const char *key, const json_t *va
         if (!strpbrk(name, " \t\n") || strchr(name, '/'))
             continue;
         (void)gb_fail(err, GB_E_INVALID, 0, "%s: '%.60s' is not the name of a command", key, name);
-        return gb_fail_hint(err, "say 'git', or with its arguments as a pattern: allow '^git status'");
+        return gb_fail_hint(err,
+                            "say 'git', or with its arguments as a pattern: allow '^git status'");
     }
     return extend(&r->allow_command, key, value, err);
 }

@@ -35,9 +35,9 @@ const char *shell_rules_name(const struct shell_rules *operators,
                              const struct shell_rules *request);
 
 struct shell_refusal {
-    const char *rule;   /* "empty", "deny", "allow" or "allow_command" */
-    size_t line;        /* or 0 */
-    char name[64];      /* the command, or "" */
+    const char *rule; /* "empty", "deny", "allow" or "allow_command" */
+    size_t line;      /* or 0 */
+    char name[64];    /* the command, or "" */
     char message[400];
     char remedy[400];
 };

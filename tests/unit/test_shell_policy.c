@@ -192,9 +192,10 @@ static void test_told(void **state)
     assert_string_equal(why.remedy + strlen(why.remedy) - 5, ", ...");
     shell_rules_done(&r);
 
+    len = strlen(accents);
     for (int i = 0; i < 200; i++)
-        strcat(accents, "\xc3\xa9");
-    strcat(accents, "\"]}");
+        len += (size_t)snprintf(accents + len, sizeof(accents) - len, "\xc3\xa9");
+    (void)snprintf(accents + len, sizeof(accents) - len, "\"]}");
     r = rules_of(accents);
     assert_false(judge(&r, "xx", &why));
     assert_int_equal(utf8_first_bad(why.message, strlen(why.message)), -1);
@@ -296,12 +297,11 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_rules),    cmocka_unit_test(test_blank),
-        cmocka_unit_test(test_preset),      cmocka_unit_test(test_known_bypasses),
-        cmocka_unit_test(test_allow),
-        cmocka_unit_test(test_told),       cmocka_unit_test(test_order),
-        cmocka_unit_test(test_catastrophe), cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_no_rules), cmocka_unit_test(test_blank),
+        cmocka_unit_test(test_preset),   cmocka_unit_test(test_known_bypasses),
+        cmocka_unit_test(test_allow),    cmocka_unit_test(test_told),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_catastrophe),
+        cmocka_unit_test(test_reading),  cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
