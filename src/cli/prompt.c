@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "base/suggest.h"
 #include "cli/colon.h"
 #include "cli/converse.h"
 #include "cli/edit.h"
@@ -265,10 +266,22 @@ static void say_help(void *data, const char *rest)
     colon_help(words, ARRAY_LEN(words), "Ctrl-C ends a command; the shell keeps what it holds.");
 }
 
-/* A line that is one of these words, and nothing for the shell. */
+/* A line that is one of these words, or was meant to be, and nothing for the shell. */
 static bool obey(struct prompt *p, const char *line)
 {
-    return line[0] == ':' && colon_obey(words, ARRAY_LEN(words), line + 1, p);
+    size_t len = strcspn(line, " \t");
+    struct suggestion near = { .typed = line + 1, .typed_len = len > 1 ? len - 1 : 0 };
+
+    if (line[0] != ':' || len == 1) /* which the shell has itself */
+        return false;
+    if (colon_obey(words, ARRAY_LEN(words), line + 1, p))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        suggestion_offer(&near, words[i].word);
+    if (near.best)
+        message("there is no '%.*s' (did you mean ':%s'?)", (int)(len < 40 ? len : 40), line,
+                near.best);
+    return near.best != NULL;
 }
 
 /* ---- lines ---- */
@@ -365,6 +378,8 @@ static int prompt_run(struct prompt *p)
         return report_refused(NULL, p->want_json);
     if (p->is_terminal && !p->want_json)
         message("a shell in a box that stays; :help for help, Ctrl-D to end");
+    if (p->is_terminal && p->argv[0])
+        message("'%.60s' is $1 in it; what is to be run goes behind -c", p->argv[0]);
     loop(p);
     p->ops->close(p->edit);
     if (p->talk.lost)

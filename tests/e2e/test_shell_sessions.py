@@ -521,6 +521,10 @@ def test_jobs_from_the_prompt():
 
 
 def test_jobs_where_there_are_none():
+    done = glovebox("shell", input=":jbos\n: fine\n:nothing-like-it\n")
+    meant, other = done.stderr.splitlines()
+    assert meant == "glovebox: there is no ':jbos' (did you mean ':jobs'?)"
+    assert other.endswith(":nothing-like-it: command not found") and done.returncode == 127
     done = glovebox("shell", input=":jobs\n:\n:kill 99\n:reset\n:jobs\n")
     first, missing, hint, anew, again = done.stderr.splitlines()
     assert first == again == "glovebox: there are no jobs: the shell begins with the first command"
