@@ -127,11 +127,7 @@ static void on_refused(struct local *l, const struct box_shape *shape, const str
         if (shape_same(&r->shape, shape) && shape_of(l, &r->order).level == shape->level)
             run_fail(r, err);
     }
-    struct box_shape usual = shape_of(l, &l->usual);
-    if (shape_same(&usual, shape)) {
-        l->usual_refused = true;
-        l->refusal = *err;
-    }
+    note_refused(l, shape, err);
     pump(l);
 }
 

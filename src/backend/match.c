@@ -184,6 +184,16 @@ static unsigned queued_of(const struct local *l, const struct box_shape *shape)
     return n;
 }
 
+void note_refused(struct local *l, const struct box_shape *shape, const struct gb_err *err)
+{
+    struct box_shape usual = shape_of(l, &l->usual);
+
+    if (!shape_same(&usual, shape))
+        return;
+    l->usual_refused = true;
+    l->refusal = *err;
+}
+
 /* Make boxes of this shape until those that wait or are being made are `want`. */
 static void make_up_to(struct local *l, const struct box_shape *shape, unsigned want)
 {
@@ -196,6 +206,8 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
                 (void)evtimer_add(l->on_pump, &soon);
                 return;
             }
+            if (err.code == GB_E_NO_ISOLATION)
+                note_refused(l, shape, &err);
             if (queued_of(l, shape) == 0)
                 return;
             for (struct run *r = l->queue, *next; r; r = next) {

@@ -52,6 +52,8 @@ struct command {
     const char *description; /* paragraphs for --help and the manual, separated by '\n' */
     const struct option_group *const *groups;
     int (*run)(const struct args *args); /* returns the exit status */
+    /* Options were refused: say what may have been meant. May be NULL. */
+    void (*advise)(const struct args *args, struct gb_err *err);
 };
 
 extern const struct command cmd_run;

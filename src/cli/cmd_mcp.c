@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 
 enum {
     GRACE_MS = 500, /* for what is under way when the input ends */
+    LOOK_MS = 2000, /* for the first box, where nobody asked for any */
     CMDLINE_MAX = 32 << 10
 };
 
@@ -59,6 +61,27 @@ static json_t *own_path(void)
     return json_lossy(len > 0 ? path : "glovebox");
 }
 
+static void note_relative(const char *option, const char *path)
+{
+    if (path && *path && *path != '/')
+        message("warning: --%s %.200s: an agent may start this anywhere; give the whole path",
+                option, path);
+}
+
+/* What is pasted elsewhere is read there. */
+static void note_paths(const struct args *args)
+{
+    static const char *const keys[] = { "mcp", "audit", "spill", "python", "cgroup" };
+    const json_t *mounts = json_object_get(args->config, "mount");
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        note_relative(keys[i], json_string_value(json_object_get(args->config, keys[i])));
+    for (size_t i = 0; i < json_array_size(mounts); i++)
+        note_relative("mount", json_string_value(json_array_get(mounts, i)));
+    note_relative("config", args->config_path);
+    note_relative("tools", args->tools_path);
+}
+
 static int print_config(const char *agent)
 {
     bool is_vscode = strcmp(agent, "vscode") == 0;
@@ -89,12 +112,33 @@ struct serving {
     struct mcp_face *face;
     struct downstream *servers;
     bool is_over;
-    int status; /* -1: go on */
+    int known;  /* of the host, as served_watch() has it */
+    int failed; /* exit status if nothing can be served, else CLI_OK */
 };
 
 static void on_ended(void *data)
 {
     ((struct serving *)data)->is_over = true;
+}
+
+static void on_failed(void *data, int why)
+{
+    struct serving *s = data;
+    struct gb_err err;
+
+    gb_err_set(&err, GB_E_SYSTEM, why, "writing to standard output");
+    message_err(&err);
+    s->failed = CLI_FAILED;
+}
+
+/* It was said here; say it to clients too, who may show no more than what they are answered. */
+static void give_up(struct serving *s, const char *why, const char *hint)
+{
+    char text[600];
+
+    (void)snprintf(text, sizeof(text), "glovebox cannot run anything: %s%s%s%s", why,
+                   *hint ? " (" : "", hint, *hint ? ")" : "");
+    mcp_server_give_up(mcp_face_server(s->face), text);
 }
 
 /* Finding the interpreter takes time where a shim stands for it: no handshake waits for that. */
@@ -105,17 +149,29 @@ static void open_engine(void *data)
     struct gb_err err;
 
     if (engine_open_on(s->base, s->args, s->config, &s->engine, &error) < 0) {
-        s->status = report_refused(error, false);
+        s->failed = report_refused(error, false);
+        give_up(s, json_string_at(error, "message", "out of memory"),
+                json_string_at(error, "hint", ""));
     } else if (mcp_face_attach(s->face, s->engine, &err) < 0 ||
                downstream_serve(s->config, s->engine, s->face, &s->servers, &err) < 0) {
         message_err(&err);
-        s->status = CLI_FAILED;
+        s->failed = err.code == GB_E_INVALID ? CLI_USAGE : CLI_FAILED;
+        give_up(s, err.msg, err.hint);
     }
 }
 
-static bool goes_on(const struct serving *s)
+/* Nobody asked for anything: is it set up well, at least? */
+static void look_once(struct serving *s)
 {
-    return s->status < 0 && signals_caught() == 0;
+    int64_t until = clock_us() + LOOK_MS * 1000;
+
+    open_engine(s);
+    while (s->failed == CLI_OK && s->known == 0 && signals_caught() == 0 && clock_us() < until) {
+        (void)gb_step(s->engine, 50);
+        s->known = served_watch(s->engine, s->known);
+    }
+    if (s->known < 0)
+        s->failed = CLI_FAILED;
 }
 
 /* Calls that are nearly done may answer; then everything ends. */
@@ -123,7 +179,7 @@ static void wind_down(const struct serving *s, const struct mcp_stdio *stdio)
 {
     int64_t until = clock_us() + GRACE_MS * 1000;
 
-    while (s->engine && mcp_stdio_is_busy(stdio) && goes_on(s)) {
+    while (s->engine && mcp_stdio_is_busy(stdio) && signals_caught() == 0) {
         int64_t left_ms = (until - clock_us()) / 1000;
 
         if (left_ms <= 0)
@@ -139,19 +195,22 @@ static int serve(struct serving *s, int in, int out, struct gb_err *err)
                                          .in = in,
                                          .out = out,
                                          .ended = on_ended,
+                                         .failed = on_failed,
                                          .data = s };
     struct mcp_stdio *stdio = mcp_stdio_new(&spec, err);
 
     if (!stdio)
         return -1;
-    while (!s->is_over && goes_on(s))
+    while (!s->is_over && signals_caught() == 0) {
         (void)event_base_loop(s->base, EVLOOP_ONCE);
+        s->known = served_watch(s->engine, s->known);
+    }
     wind_down(s, stdio);
     (void)mcp_stdio_free(stdio);
-    if (!s->engine && goes_on(s))
-        open_engine(s); /* nobody asked for anything: is it set up well, at least? */
-    if (s->status >= 0)
-        return s->status;
+    if (!s->engine && s->failed == CLI_OK && signals_caught() == 0)
+        look_once(s);
+    if (s->failed != CLI_OK)
+        return s->failed;
     return signals_caught() != 0 ? CLI_SIGNAL + signals_caught() : CLI_OK;
 }
 
@@ -199,7 +258,7 @@ static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_e
 static int mcp_main(const struct args *args)
 {
     struct mcp_face_spec spec = { 0 };
-    struct serving s = { .args = args, .status = -1 };
+    struct serving s = { .args = args };
     json_auto_t *config = NULL;
     struct gb_err err;
     int status;
@@ -208,8 +267,10 @@ static int mcp_main(const struct args *args)
         gb_err_set(&err, GB_E_INVALID, 0, "mcp takes no arguments");
         return cli_refuse(args->command, &err);
     }
-    if (args->print_config)
+    if (args->print_config) {
+        note_paths(args);
         return print_config(args->print_config);
+    }
     if (settings_load(args, &config, &err) < 0 || served_settings(args, config, &spec, &err) < 0)
         return cli_refuse(args->command, &err);
     s.config = config;

@@ -177,14 +177,6 @@ static int explain(const struct run *run, struct gb_engine *engine, const char *
     return text_finish(&t, CLI_OK);
 }
 
-/* The time limit in force, for the message about it. */
-static double timeout_of(const json_t *config)
-{
-    const json_t *given = json_object_get(config, "timeout");
-
-    return json_is_number(given) ? json_number_value(given) : strtod(SETTINGS_TIMEOUT, NULL);
-}
-
 static int run_with_engine(struct run *run, struct request *request, struct gb_engine *engine)
 {
     auto_free char *text = NULL;
@@ -227,7 +219,6 @@ int run_once(const struct args *args)
     if (request_open(args, &request, &err) < 0 || settings_load(args, &config, &err) < 0)
         return cli_refuse(args->command, &err);
     run.report.filename = request.filename;
-    run.report.timeout = timeout_of(config);
     run.out = json_string_value(json_object_get(config, "out"));
 
     /* One box, made for this program: nothing to refill, nothing to import that it does not. */
@@ -281,6 +272,12 @@ static const struct option_group *const groups[] = { &program_options,
                                                      &general_options,
                                                      NULL };
 
+static void run_advise(const struct args *args, struct gb_err *err)
+{
+    if (args->operands.count > 0 && !strstr(err->msg, "did you mean"))
+        gb_err_hint(err, "what is meant for the program goes after '--'");
+}
+
 const struct command cmd_run = {
     .name = "run",
     .operands = "[OPTIONS] [FILE|-] [-- ARG...]",
@@ -291,4 +288,5 @@ const struct command cmd_run = {
         "that of glovebox. The words after '--' are the program's arguments.",
     .groups = groups,
     .run = run_once,
+    .advise = run_advise,
 };

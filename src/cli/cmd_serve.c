@@ -232,13 +232,25 @@ static int serve(struct service *s, const struct args *args, struct mcp_face_spe
                  struct gb_err *err)
 {
     auto_free char *token = NULL;
+    int known = 0;
 
     if (get_token(args, &token, err) < 0 || service_open(s, args, token, face, err) < 0)
         return -1;
-    while (signals_caught() == 0)
+    while (signals_caught() == 0) {
         (void)gb_step(s->engine, -1);
+        known = served_watch(s->engine, known);
+    }
     wind_down(s, in_ms(args, "drain_timeout", DRAIN_MS));
     return 0;
+}
+
+/* What other servers call it. */
+static void serve_advise(const struct args *args, struct gb_err *err)
+{
+    (void)args;
+    if (strstr(err->msg, "'--port'") || strstr(err->msg, "'-p'") || strstr(err->msg, "'--host'") ||
+        strstr(err->msg, "'--bind'"))
+        gb_err_hint(err, "where to listen: --listen PORT, or ADDRESS:PORT");
 }
 
 static int serve_main(const struct args *args)
@@ -253,6 +265,8 @@ static int serve_main(const struct args *args)
 
     if (args->operands.count > 0 || args->operands.rest[0]) {
         gb_err_set(&err, GB_E_INVALID, 0, "serve takes no arguments");
+        gb_err_hint(&err, "where to listen: --listen %.60s",
+                    args->operands.count > 0 ? args->operands.words[0] : "PORT");
         return cli_refuse(args->command, &err);
     }
     if (settings_load(args, &config, &err) < 0 || served_settings(args, config, &face, &err) < 0)
@@ -317,4 +331,5 @@ const struct command cmd_serve = {
         "SIGTERM ends it when what is under way is done; a second one at once.",
     .groups = groups,
     .run = serve_main,
+    .advise = serve_advise,
 };

@@ -66,15 +66,52 @@ static int probe(const struct args *args)
     return print_probe(args, text);
 }
 
+/* ---- a command line that is not ours ---- */
+
+/* Add a word behind the others; false: there is no room, or it cannot stand in single quotes. */
+static bool add_word(char *text, size_t size, const char *word)
+{
+    size_t len = strlen(text);
+
+    if (strchr(word, '\'') || len + strlen(word) + 2 > size)
+        return false;
+    (void)snprintf(text + len, size - len, "%s%s", len > 0 ? " " : "", word);
+    return true;
+}
+
+/* 'glovebox shell ls -la', as one would type it at other programs: what was meant, as one word. */
+static void shell_advise(const struct args *args, struct gb_err *err)
+{
+    const struct operands *given = &args->operands;
+    char text[120] = "";
+    bool fits = !args->code || add_word(text, sizeof(text), args->code);
+
+    if (strstr(err->msg, "did you mean") || (given->count == 0 && !args->code))
+        return;
+    if (args->code && strpbrk(args->code, " \n")) /* it is whole already */
+        fits = false;
+    for (size_t i = 0; fits && i < given->count; i++)
+        fits = add_word(text, sizeof(text), given->words[i]);
+    for (char **word = given->rest; fits && *word; word++)
+        fits = add_word(text, sizeof(text), *word);
+    if (fits)
+        gb_err_hint(err, "did you mean -c '%s'? The command is one word", text);
+    else
+        gb_err_hint(err, "the command is one word: -c 'ls -l'; what is $1 to it goes after '--'");
+}
+
 static int shell_main(const struct args *args)
 {
     struct gb_err err;
 
     if (args->operands.count > 0) {
-        gb_err_set(&err, GB_E_INVALID, 0,
-                   "unexpected argument '%.80s' (the command is one word: -c 'ls -l'; its own "
-                   "arguments go after '--')",
-                   args->operands.words[0]);
+        gb_err_set(&err, GB_E_INVALID, 0, "unexpected argument '%.80s'", args->operands.words[0]);
+        shell_advise(args, &err);
+        return cli_refuse(args->command, &err);
+    }
+    if (args->code && json_is_true(json_object_get(args->config, "pty"))) {
+        gb_err_set(&err, GB_E_INVALID, 0, "--pty is for a shell that stays");
+        gb_err_hint(&err, "leave out --command, and type it at the prompt");
         return cli_refuse(args->command, &err);
     }
     if (args->want_probe || (args->probe_names && !args->code))
@@ -83,6 +120,8 @@ static int shell_main(const struct args *args)
         return run_once(args);
     if (args->stdin_path || json_array_size(args->files) > 0) {
         gb_err_set(&err, GB_E_INVALID, 0, "--stdin and --file go with --command");
+        gb_err_hint(&err, "a shell that stays reads its commands from standard input; "
+                          "'-m DIR:NAME' shows it files");
         return cli_refuse(args->command, &err);
     }
     return prompt_main(args);
@@ -185,4 +224,5 @@ const struct command cmd_shell = {
         ":jobs, :read, :kill, :reset, :help.",
     .groups = groups,
     .run = shell_main,
+    .advise = shell_advise,
 };

@@ -49,11 +49,31 @@ void converse_end(struct converse *c)
 
 /* ---- one request ---- */
 
+/* How much of this is the echo of what was typed, which is on the screen already. Whatever does not read so
+ * at first is no echo: a program may have turned it off. */
+static size_t echo_in(struct converse *c, const char *bytes, size_t len)
+{
+    size_t n = strlen(c->echo);
+
+    if (len < n || memcmp(bytes, c->echo, n) != 0 ||
+        (len > n && bytes[n] != '\r' && bytes[n] != '\n')) {
+        c->echo = NULL;
+        return 0;
+    }
+    while (n < len && (bytes[n] == '\r' || bytes[n] == '\n'))
+        if (bytes[n++] == '\n')
+            break;
+    c->echo = n == len && bytes[n - 1] != '\n' ? "" : NULL; /* the rest of the line is to come */
+    return n;
+}
+
 static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
                       size_t len)
 {
     struct converse *c = data;
-    int e = write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes, len);
+    size_t skip = c->echo && len > 0 ? echo_in(c, bytes, len) : 0;
+    int e =
+        write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes + skip, len - skip);
 
     (void)job;
     if (e < 0 && stream != GB_STDERR && c->lost == 0)

@@ -19,6 +19,8 @@ struct converse {
     struct shown shown;
     int lost;       /* the exit status for output that could not be written, or 0 */
     bool is_silent; /* nothing is printed as it comes: the result has it */
+    const char *
+        echo; /* a line that was typed here, which a terminal in the box shows once more; or NULL */
     /* of the request under way */
     struct gb_job *job;
     char *result;

@@ -39,8 +39,11 @@ static int dispatch(const struct command *command, char **argv)
                          .serve = serve };
     struct gb_err err;
 
-    if (options_parse(command->groups, argv, &args, &args.operands, &err) < 0)
+    if (options_parse(command->groups, argv, &args, &args.operands, &err) < 0) {
+        if (command->advise)
+            command->advise(&args, &err);
         return cli_refuse(command, &err);
+    }
     if (args.want_help && command != &cmd_help)
         return help_print(command);
     return command->run(&args);

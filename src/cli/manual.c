@@ -141,6 +141,9 @@ static const struct {
       "file with --config if you trust it" },
     { "$XDG_CONFIG_HOME/glovebox/config.json, ~/.config/glovebox/config.json",
       "configuration, where there is no ./glovebox.json" },
+    { "$XDG_STATE_HOME/glovebox/token, ~/.local/state/glovebox/token",
+      "what clients of \"glovebox serve\" must show; made when it is first started" },
+    { "$XDG_STATE_HOME/glovebox/repl_history, shell_history", "what was typed at the two prompts" },
 };
 
 static const struct {
@@ -149,7 +152,9 @@ static const struct {
 } variables[] = {
     { "GLOVEBOX_REVIEW_KEY",
       "the key for the endpoint of --review, sent to it and to nobody else" },
-    { "XDG_CONFIG_HOME, HOME", "where your own configuration is" },
+    { "GLOVEBOX_SHELL", "which shell commands run in, unless --shell names another" },
+    { "XDG_CONFIG_HOME, XDG_STATE_HOME, HOME",
+      "where your own configuration is, and where tokens and histories are kept" },
     { "PATH", "where python3 is looked for, unless --python names another" },
     { "NO_COLOR, TERM", "whether what is found in code is colored on a terminal" },
 };
@@ -171,6 +176,11 @@ static const struct {
     { "glovebox run --audit audit.jsonl job.py && glovebox audit verify audit.jsonl",
       "Keep a record, and see that nobody has changed it." },
     { "glovebox batch -j 4 requests.jsonl > results.jsonl", "Answer a file of requests." },
+    { "glovebox shell -m .:src:rw -c 'make -C /mnt/src'",
+      "Run a command that may change the directory that you are in." },
+    { "glovebox shell", "Keep a shell, with its directory, variables and jobs; :help for help." },
+    { "glovebox mcp --print-config claude", "Print what to paste into an agent's configuration." },
+    { "glovebox serve --listen 8400", "Serve agents and programs on this machine, over HTTP." },
     { "glovebox doctor", "See what holds a box on this host." },
     { "glovebox --version; glovebox help --man",
       "The version; and this page, as it is installed." },
@@ -179,7 +189,10 @@ static const struct {
 static void put_variables(FILE *f)
 {
     fputs(".SH ENVIRONMENT\n"
-          "None of it is seen by the program that runs, unless \\fB\\-\\-env\\fR copies it.\n",
+          "None of it is seen by the program that runs, unless \\fB\\-\\-env\\fR copies it. A "
+          "program finds\n"
+          "GLOVEBOX_MNT where there are mounts: the directory that they are in. The command of a\n"
+          "tool finds GLOVEBOX_TOOL: the tool's name.\n",
           f);
     for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
         fputs(".TP\n", f);

@@ -425,8 +425,11 @@ int options_parse(const struct option_group *const *groups, char **argv, void *t
             continue;
         }
         int used = take_option(groups, next, target, err);
-        if (used < 0)
+        if (used < 0) {
+            found.rest = next;
+            *ret = found;
             return -1;
+        }
         next += used;
     }
 

@@ -58,7 +58,8 @@ struct operands {
 /*
  * Parse `argv` (without program and command name, NULL-terminated) by `groups` (ended by NULL)
  * into `target`. Options and operands may be mixed; "--" ends the options. `argv` is reordered:
- * the operands point into it. Returns -1 with GB_E_INVALID and a message for people.
+ * the operands point into it. Returns -1 with GB_E_INVALID and a message for people; the operands are
+ * then those before what was refused, and `rest` begins with that.
  */
 int options_parse(const struct option_group *const *groups, char **argv, void *target,
                   struct operands *ret, struct gb_err *err) gb_nodiscard;

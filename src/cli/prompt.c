@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "base/suggest.h"
 #include "cli/colon.h"
 #include "cli/converse.h"
 #include "cli/edit.h"
@@ -38,6 +39,7 @@ struct prompt {
     char **argv;
     char cwd[CWD_SHOWN];
     json_int_t cell; /* of the last command */
+    bool is_begun;   /* there is a shell to ask about */
     bool want_json, is_terminal, is_over;
     bool is_asked; /* by what runs in its terminal: the next line is for that */
     int status;
@@ -85,6 +87,7 @@ static void note(struct prompt *p, const json_t *result)
 
     p->is_asked = json_is_true(json_object_get(json_object_get(result, "pty"), "running"));
     p->cell = json_integer_value(json_object_get(session, "cell"));
+    p->is_begun = p->is_begun || json_is_object(session);
     if (cwd != p->cwd)
         (void)snprintf(p->cwd, sizeof(p->cwd), "%s", len < CWD_SHOWN ? cwd : "...");
 }
@@ -147,6 +150,10 @@ static json_t *ask_session(struct prompt *p, const char *op, long job, long long
         json_pack("{s:s, s:s, s:s}", "kind", "session", "session", SESSION, "op", op);
     json_t *result;
 
+    if (!p->is_begun) {
+        message("there are no jobs: the shell begins with the first command");
+        return NULL;
+    }
     if (job > 0)
         (void)json_object_set_new(request, "job", json_integer(job));
     if (offset > 0)
@@ -228,6 +235,8 @@ static void say_reset(void *data, const char *rest)
     json_auto_t *result = ask_session(p, "reset", 0, 0);
 
     (void)rest;
+    if (result)
+        p->is_begun = false;
     if (result && !p->want_json)
         message("the shell begins anew");
 }
@@ -257,10 +266,22 @@ static void say_help(void *data, const char *rest)
     colon_help(words, ARRAY_LEN(words), "Ctrl-C ends a command; the shell keeps what it holds.");
 }
 
-/* A line that is one of these words, and nothing for the shell. */
+/* A line that is one of these words, or was meant to be, and nothing for the shell. */
 static bool obey(struct prompt *p, const char *line)
 {
-    return line[0] == ':' && colon_obey(words, ARRAY_LEN(words), line + 1, p);
+    size_t len = strcspn(line, " \t");
+    struct suggestion near = { .typed = line + 1, .typed_len = len > 1 ? len - 1 : 0 };
+
+    if (line[0] != ':' || len == 1) /* which the shell has itself */
+        return false;
+    if (colon_obey(words, ARRAY_LEN(words), line + 1, p))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        suggestion_offer(&near, words[i].word);
+    if (near.best)
+        message("there is no '%.*s' (did you mean ':%s'?)", (int)(len < 40 ? len : 40), line,
+                near.best);
+    return near.best != NULL;
 }
 
 /* ---- lines ---- */
@@ -288,9 +309,13 @@ static void type_line(struct prompt *p, const char *line)
 {
     json_auto_t *request = json_pack("{s:s, s:s, s:s, s:o}", "kind", "session", "session", SESSION,
                                      "op", "type", "text", json_sprintf("%s\n", line));
-    json_auto_t *result = serve(p, request);
-    const json_t *code = json_object_get(json_object_get(result, "pty"), "exit_code");
+    json_auto_t *result = NULL;
+    const json_t *code;
 
+    p->talk.echo = p->is_terminal ? line : NULL;
+    result = serve(p, request);
+    p->talk.echo = NULL;
+    code = json_object_get(json_object_get(result, "pty"), "exit_code");
     if (json_is_integer(code))
         p->status = (int)json_integer_value(code);
 }
@@ -353,6 +378,8 @@ static int prompt_run(struct prompt *p)
         return report_refused(NULL, p->want_json);
     if (p->is_terminal && !p->want_json)
         message("a shell in a box that stays; :help for help, Ctrl-D to end");
+    if (p->is_terminal && p->argv[0])
+        message("'%.60s' is $1 in it; what is to be run goes behind -c", p->argv[0]);
     loop(p);
     p->ops->close(p->edit);
     if (p->talk.lost)

@@ -62,8 +62,9 @@ static void print_rejected(FILE *f, const json_t *result, const struct report *r
 
 static void print_timeout(FILE *f, const json_t *result, const struct report *r)
 {
-    (void)result;
-    fprintf(f, "glovebox: timed out after %g s\n", r->timeout);
+    (void)r;
+    fprintf(f, "glovebox: %s\n",
+            json_string_at(json_object_get(result, "error"), "message", "timed out"));
 }
 
 static void print_limit(FILE *f, const json_t *result, const struct report *r)
@@ -134,7 +135,10 @@ static void print_unspilled(FILE *f, const json_t *spill)
                                               { "stderr", "standard error" } };
 
     for (size_t i = 0; i < ARRAY_LEN(streams); i++) {
-        const char *error = json_string_at(json_object_get(spill, streams[i][0]), "error", NULL);
+        const json_t *file = json_object_get(spill, streams[i][0]);
+        bool is_cut = json_is_false(json_object_get(file, "complete"));
+        const char *error = json_string_at(file, "error", is_cut ? "--spill-limit" : NULL);
+
         if (error)
             fprintf(f, "glovebox: warning: --spill: %s was not kept whole: %s\n", streams[i][1],
                     error);

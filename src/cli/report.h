@@ -8,7 +8,6 @@ struct gb_err;
 struct report {
     const char *filename;    /* of the program, for findings */
     const char *request;     /* the text of the request, for lines of the code; or NULL */
-    double timeout;          /* seconds, for the message of a timeout */
     bool is_line_open;       /* the guest's last byte on standard error was not a newline */
     bool are_warnings_known; /* whoever reads this has seen them with a question */
 };

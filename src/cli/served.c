@@ -1,6 +1,8 @@
 #include "cli/served.h"
 
 #include "base/own.h"
+#include "cli/io.h"
+#include "engine/loop.h"
 
 static const struct option_spec specs[] = {
     { 'j', "jobs", OPT_COUNT, offsetof(struct args, jobs), "N", "how many programs run at once",
@@ -13,6 +15,21 @@ static const struct option_spec specs[] = {
       "how long a program waits for its approval", "600" },
 };
 const struct option_group served_options = { "Programs", specs, ARRAY_LEN(specs) };
+
+/* Clients are told with each call; whoever started the server should not have to wait for that. */
+int served_watch(struct gb_engine *engine, int known)
+{
+    struct gb_err err = { 0 };
+
+    if (known != 0 || !engine)
+        return known;
+    known = engine_can_hold(engine, &err);
+    if (known < 0) {
+        gb_err_prefix(&err, "no program can run here");
+        message_err(&err);
+    }
+    return known;
+}
 
 /* Contents of files are wanted for the client to read, within what is reasonable to keep. */
 int served_settings(const struct args *args, json_t *config, struct mcp_face_spec *face,

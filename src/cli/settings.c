@@ -82,7 +82,7 @@ static const struct option_spec box[] = {
     { 0, "network", OPT_KEY_CHOICE, CONFIG, "none|host", "what the program can reach", "none" },
     { 'e', "env", OPT_KEY_ENV, CONFIG, "NAME[=VALUE]",
       "set a variable, or copy it from here; repeatable. Without it the environment has only "
-      "PATH, HOME, LANG and TMPDIR",
+      "PATH, HOME, LANG and TMPDIR, that of commands also TERM",
       NULL },
     { 0, "python", OPT_KEY_TEXT, CONFIG, "PATH", "the interpreter", "python3 on PATH" },
     { 0, "cgroup", OPT_KEY_TEXT, CONFIG, "DIR", "a cgroup v2 directory delegated to you",
@@ -102,11 +102,13 @@ const struct option_group mount_options = { "Mounts", mounts, ARRAY_LEN(mounts) 
 
 static const struct option_spec capture[] = {
     { 0, "capture", OPT_KEY_CHOICE, CONFIG, "list|inline|off",
-      "what the result tells of changed files: their names, or also what is in them", "list" },
+      "what the result tells of changed files: their names, or also what is in them",
+      "list; inline for mcp and serve" },
     { 0, "capture-file", OPT_KEY_SIZE, CONFIG, "SIZE", "bytes that are captured of a file", "10M" },
     { 0, "capture-mount", OPT_KEY_SIZE, CONFIG, "SIZE",
       "of the workspace, and of each mount that is rw", "32M" },
-    { 0, "capture-total", OPT_KEY_SIZE, CONFIG, "SIZE", "of all files together", "32M" },
+    { 0, "capture-total", OPT_KEY_SIZE, CONFIG, "SIZE", "of all files together",
+      "32M; 16M for mcp and serve" },
     { 0, "capture-files", OPT_KEY_COUNT, CONFIG, "N", "changed files that are listed", "1000" },
 };
 const struct option_group capture_options = { "Captured files", capture, ARRAY_LEN(capture) };

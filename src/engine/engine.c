@@ -341,6 +341,21 @@ static void explain_mounts(json_t *plan, const struct mounts *mounts)
                         mounts_json(mounts, level && strcmp(level, "namespaces") == 0));
 }
 
+int engine_can_hold(struct gb_engine *engine, struct gb_err *err)
+{
+    struct backend *b = engine->backend;
+    struct request r;
+    struct run_order order;
+    auto_json json_t *plan = NULL;
+
+    if (request_read(&engine->config, "{\"code\":\"\"}", &r, err) == 0) {
+        order = order_of(&r.settings, r.mounts);
+        plan = b->ops->explain(b, &order, err);
+    }
+    request_done(&r);
+    return plan ? 1 : err->code == GB_E_BUSY ? 0 : -1;
+}
+
 char *gb_explain(struct gb_engine *engine, const char *request)
 {
     struct backend *b = engine->backend;

@@ -7,6 +7,7 @@
 
 struct gb_call;
 struct gb_engine;
+struct gb_err;
 
 /* A loop as engines have it; NULL when it cannot be made. */
 struct event_base *engine_loop_new(void);
@@ -20,6 +21,10 @@ struct event_base *engine_loop(const struct gb_engine *engine);
 
 /* Could this request be admitted? Runs nothing: for what depends on what the engine can do. */
 bool engine_admits(const struct gb_engine *engine, const char *request);
+
+/* Can this host hold a box as it is configured? 1: yes; 0: that is not known yet, the loop must turn; -1 with
+ * err: no, and every program will be refused. */
+int engine_can_hold(struct gb_engine *engine, struct gb_err *err);
 
 /* How many sessions there are. */
 size_t engine_sessions(const struct gb_engine *engine);

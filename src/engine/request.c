@@ -190,8 +190,10 @@ static int take_code(struct request *r, const char *key, json_t *value, struct g
 
 static int take_command(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
-    if (!r->is_shell)
-        return gb_fail(err, GB_E_INVALID, 0, "%s: is for the kind 'shell'", key);
+    if (!r->is_shell) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: is for the kind 'shell'", key);
+        return gb_fail_hint(err, "say \"kind\": \"shell\"; over HTTP, send it to /v1/shell");
+    }
     if (json_string_length(value) > COMMAND_MAX)
         return gb_fail(err, GB_E_LIMIT, 0,
                        "%s: %zu bytes are more than the 128 KiB that a shell "
@@ -518,9 +520,11 @@ static int check_session_files(const struct request *r, struct gb_err *err)
 /* Which keys go together. */
 static int check_session(const struct request *r, struct gb_err *err)
 {
-    if (!r->is_op && (r->op != SESSION_CELL || r->cell))
-        return gb_fail(err, GB_E_INVALID, 0, "%s: only for requests of the kind 'session'",
-                       r->cell ? "cell" : "op");
+    if (!r->is_op && (r->op != SESSION_CELL || r->cell)) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: only for requests of the kind 'session'",
+                      r->cell ? "cell" : "op");
+        return gb_fail_hint(err, "say \"kind\": \"session\"");
+    }
     if (r->is_op && r->op == SESSION_CELL)
         return gb_fail(err, GB_E_INVALID, 0, "the request has no 'op'");
     if (r->is_op && r->op != SESSION_LIST && !r->session)

@@ -196,10 +196,12 @@ int shell_request(struct request *r, const struct config *config, struct gb_err 
     r->tools = NULL;
     if (workdir)
         json_object_set_new(r->program, "workdir", json_string(workdir));
-    if (r->shell.pty || config->shell.pty)
+    if (r->shell.pty && !r->session) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "pty: a command has a terminal only in a session");
+        return gb_fail_hint(err, "name a session, or leave 'pty' out");
+    }
+    if (r->session && (r->shell.pty || config->shell.pty))
         json_object_set_new(r->program, "pty", json_true());
-    if ((r->shell.pty || config->shell.pty) && !r->session)
-        return gb_fail(err, GB_E_INVALID, 0, "pty: a command has a terminal only in a session");
     return set_shell(r, config, err) < 0 ? -1 : set_environment(r, config, err);
 }
 

@@ -87,13 +87,19 @@ void http_reply(struct http_exchange *x, int status, const char *type, const cha
         evbuffer_free(body);
 }
 
-void http_reply_error(struct http_exchange *x, int status, const char *kind, const char *message)
+static void reply_failed(struct http_exchange *x, int status, const char *kind, const char *message,
+                         const char *hint)
 {
     auto_json json_t *body = json_pack("{s:s,s:{s:s,s:o,s:s}}", "status", "failed", "error", "type",
-                                       kind, "message", json_lossy(message), "hint", "");
+                                       kind, "message", json_lossy(message), "hint", hint);
     auto_free char *text = body ? json_text(body) : NULL;
 
     http_reply(x, status, as_json, text, text ? strlen(text) : 0);
+}
+
+void http_reply_error(struct http_exchange *x, int status, const char *kind, const char *message)
+{
+    reply_failed(x, status, kind, message, "");
 }
 
 static void retry_later(struct http_exchange *x, int status, const char *message)
@@ -210,7 +216,8 @@ bool http_need_json(struct http_exchange *x)
     /* A web page can send other types anywhere without asking first. */
     if (type && guard_type(type, as_json))
         return true;
-    http_reply_error(x, 415, "invalid", "Content-Type must be application/json");
+    reply_failed(x, 415, "invalid", "Content-Type must be application/json",
+                 "curl: -H 'Content-Type: application/json'");
     return false;
 }
 
@@ -236,7 +243,8 @@ void exchange_lose(struct http_exchange *x)
 
 /* ---- admission ---- */
 
-static void refuse(struct http_exchange *x, enum http_refusal why, int status, const char *message)
+static void refuse_with(struct http_exchange *x, enum http_refusal why, int status,
+                        const char *message, const char *hint)
 {
     x->server->counts.refused[why]++;
     if (status == 503 || status == 429) {
@@ -245,7 +253,12 @@ static void refuse(struct http_exchange *x, enum http_refusal why, int status, c
     }
     if (status == 400) /* who knows where the next request begins */
         http_set_header(x, "Connection", "close");
-    http_reply_error(x, status, "invalid", message);
+    reply_failed(x, status, "invalid", message, hint);
+}
+
+static void refuse(struct http_exchange *x, enum http_refusal why, int status, const char *message)
+{
+    refuse_with(x, why, status, message, "");
 }
 
 static const char *address_of(const struct http_exchange *x)
@@ -283,14 +296,26 @@ static const struct http_route *find_route(const struct http_server *s, const ch
 
 static void refuse_method(struct http_exchange *x, const struct http_route *route)
 {
-    char allowed[64] = "";
+    char allowed[64] = "", message[96];
 
     for (size_t i = 0; i < ARRAY_LEN(methods); i++)
         if (route->methods & methods[i].ours)
             (void)snprintf(allowed + strlen(allowed), sizeof(allowed) - strlen(allowed), "%s%s",
                            *allowed ? ", " : "", methods[i].name);
     http_set_header(x, "Allow", allowed);
-    refuse(x, HTTP_REFUSED_METHOD, 405, "the path has no such method");
+    (void)snprintf(message, sizeof(message), "this path takes %s", allowed);
+    refuse(x, HTTP_REFUSED_METHOD, 405, message);
+}
+
+static void refuse_path(struct http_exchange *x)
+{
+    const struct http_server *s = x->server;
+    char there[200] = "there are";
+
+    for (size_t i = 0; i < s->n_routes; i++)
+        (void)snprintf(there + strlen(there), sizeof(there) - strlen(there), "%s %s", i ? "," : "",
+                       s->routes[i].path);
+    refuse_with(x, HTTP_REFUSED_PATH, 404, "there is nothing at this path", there);
 }
 
 /* Is it for us, and from somebody who may ask? If not, it has been answered. */
@@ -320,13 +345,16 @@ static bool admit(struct http_exchange *x)
 /* Does it show the token? If not, it has been answered. */
 static bool authenticate(struct http_exchange *x, const struct http_route *route)
 {
-    const char *token = x->server->spec.token;
+    const char *token = x->server->spec.token, *shown = http_header(x, "Authorization");
 
-    if (!token || (route && route->is_open) || guard_token(http_header(x, "Authorization"), token))
+    if (!token || (route && route->is_open) || guard_token(shown, token))
         return true;
     (void)may_go_on(x, FAILED_LOGIN_COST);
     http_set_header(x, "WWW-Authenticate", "Bearer realm=\"glovebox\"");
-    refuse(x, HTTP_REFUSED_TOKEN, 401, "a token is needed: Authorization: Bearer TOKEN");
+    refuse_with(x, HTTP_REFUSED_TOKEN, 401,
+                shown ? "this is not the server's token, as Authorization: Bearer TOKEN"
+                      : "a token is needed: Authorization: Bearer TOKEN",
+                "the server says at its start which file has it");
     return false;
 }
 
@@ -348,7 +376,7 @@ static void dispatch(struct http_exchange *x, enum evhttp_cmd_type theirs)
     if (!authenticate(x, route))
         return;
     if (!route)
-        refuse(x, HTTP_REFUSED_PATH, 404, "there is nothing at this path");
+        refuse_path(x);
     else if (!(route->methods & x->method))
         refuse_method(x, route);
     else if (x->server->is_draining && !route->is_open)

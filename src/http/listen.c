@@ -32,6 +32,25 @@ static int invalid(const char *where, struct gb_err *err)
     return gb_fail_hint(err, "PORT, ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH");
 }
 
+static int cannot(const char *where, int why, struct gb_err *err)
+{
+    static const struct {
+        int why;
+        const char *hint;
+    } hints[] = {
+        { EADDRINUSE, "another server is there; --listen with another port, or 0 for any" },
+        { EACCES, "ports below 1024 are for root, and the directory of a socket must be yours" },
+        { EADDRNOTAVAIL, "this machine does not have that address" },
+        { ENOENT, "the directory of the socket must be there" },
+    };
+
+    (void)gb_fail(err, GB_E_SYSTEM, why, "listening at %.150s", where);
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++)
+        if (hints[i].why == why)
+            gb_err_hint(err, "%s", hints[i].hint);
+    return -1;
+}
+
 static bool read_port(const char *text, in_port_t *ret)
 {
     char *end = NULL;
@@ -159,7 +178,7 @@ static int open_socket(const char *where, const union address *a, socklen_t len,
     rc = bind(fd, &a->any, len);
     (void)umask(mask);
     if (rc < 0 || listen(fd, BACKLOG) < 0)
-        return gb_fail(err, GB_E_SYSTEM, errno, "listening at %.150s", where);
+        return cannot(where, errno, err);
     return take_fd(&fd);
 }
 

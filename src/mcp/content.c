@@ -13,6 +13,7 @@ enum {
     VALUE_SHOWN = 16 << 10, /* bytes of a value in the text; structuredContent has all of it */
     FINDINGS_SHOWN = 20,
     FILES_SHOWN = 50,
+    JOBS_SHOWN = 16,
     INLINE_TEXT = 4 << 10,    /* a text file up to this is shown in the content, */
     INLINE_TEXTS = 16 << 10,  /* all of them together up to this, */
     INLINE_PICTURE = 1 << 20, /* and pictures, as base64 */
@@ -98,22 +99,35 @@ static void put_error(struct page *p, const json_t *result)
         put_line(p, "hint: ", hint);
 }
 
+/* Some findings are about the whole: they have no place, or only a line. */
+static void put_finding(struct page *p, const json_t *f)
+{
+    static const char *const parts[] = { "line", "column" };
+    const char *message = json_string_at(f, "message", "");
+    const char *remedy = json_string_at(f, "remedy", "");
+    char part[48];
+
+    put_line(p, json_string_at(f, "severity", "error"), " (");
+    put(p, json_string_at(f, "rule", "?"), strlen(json_string_at(f, "rule", "?")));
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        json_int_t at = json_integer_value(json_object_get(f, parts[i]));
+        int len = at > 0 ? snprintf(part, sizeof(part), ", %s %lld", parts[i], (long long)at) : 0;
+
+        put(p, part, (size_t)len);
+    }
+    put(p, "): ", 3);
+    put(p, message, strlen(message));
+    if (*remedy)
+        put_line(p, "help: ", remedy);
+}
+
 static void put_findings(struct page *p, const json_t *result)
 {
     const json_t *findings = json_object_get(result, "findings");
     size_t n = json_array_size(findings);
 
-    for (size_t i = 0; i < n && i < FINDINGS_SHOWN; i++) {
-        const json_t *f = json_array_get(findings, i);
-        auto_free char *line = NULL;
-
-        if (asprintf(&line, "%s (%s, line %lld): %s", json_string_at(f, "severity", "error"),
-                     json_string_at(f, "rule", "?"),
-                     (long long)json_integer_value(json_object_get(f, "line")),
-                     json_string_at(f, "message", "")) < 0)
-            line = NULL;
-        put_line(p, "", line ? line : "");
-    }
+    for (size_t i = 0; i < n && i < FINDINGS_SHOWN; i++)
+        put_finding(p, json_array_get(findings, i));
     if (n > FINDINGS_SHOWN)
         put_line(p, "", "... and more findings");
 }
@@ -189,6 +203,25 @@ static void put_survivors(struct page *p, const json_t *result)
                  json_string_at(json_array_get(survivors, i), "command", "?"));
 }
 
+/* What a session's shell has in the background. */
+static void put_jobs(struct page *p, const json_t *result)
+{
+    const json_t *jobs = json_object_get(result, "jobs");
+
+    for (size_t i = 0; i < json_array_size(jobs) && i < JOBS_SHOWN; i++) {
+        const json_t *job = json_array_get(jobs, i);
+        const char *command = json_string_at(job, "command", "?");
+        char line[64];
+
+        (void)snprintf(line, sizeof(line),
+                       "job %lld %s: ", (long long)json_integer_value(json_object_get(job, "pid")),
+                       json_is_true(json_object_get(job, "running")) ? "runs" : "has ended");
+        put_line(p, line, command);
+    }
+    if (json_array_size(jobs) > JOBS_SHOWN)
+        put_line(p, "", "... and more jobs");
+}
+
 static void put_session(struct page *p, const json_t *result)
 {
     const json_t *session = json_object_get(result, "session");
@@ -217,6 +250,7 @@ char *content_text(const json_t *result)
     put_cut(&p, result, "stdout");
     put_cut(&p, result, "stderr");
     put_survivors(&p, result);
+    put_jobs(&p, result);
     put_files(&p, result);
     put_session(&p, result);
     if (!p.last)

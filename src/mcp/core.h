@@ -54,6 +54,7 @@ struct mcp_server {
     struct event *on_changed, *on_idle;
     unsigned changed; /* 1u << offer_kind */
     bool is_preparing;
+    char *given_up; /* why; or NULL */
     unsigned char key[STATE_KEY];
 };
 

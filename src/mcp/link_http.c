@@ -252,7 +252,7 @@ static void conclude(struct exchange *x, const struct fetch_reply *r)
         take_body(x, r);
         return;
     }
-    (void)snprintf(why, sizeof(why), "%.150s: %.40s", x->link->url.host, r->why);
+    (void)snprintf(why, sizeof(why), "%.80s: %.110s", x->link->url.host, r->why);
     exchange_fail(x, r->fault == FETCH_TOO_BIG ? LINK_TOO_BIG : LINK_BROKEN, why);
 }
 

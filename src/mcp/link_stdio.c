@@ -27,7 +27,8 @@ enum {
     UNSENT_MAX = 64 << 20,
     LAST_BYTES = 16 << 20, /* that are read when it has ended */
     LINE_MAX_BYTES = 1000, /* of what it says on standard error */
-    ARGV_EXTRA = 3
+    ARGV_EXTRA = 3,
+    EXIT_NOT_FOUND = 127 /* as shells and the keeper have it */
 };
 
 enum step {
@@ -281,7 +282,7 @@ static bool stdio_is_gone(const struct link *l)
 static void on_pid(evutil_socket_t fd, short what, void *data)
 {
     struct stdio_link *s = data;
-    char why[80], piece[4096];
+    char why[100], piece[4096];
     int status = 0;
     size_t total = 0, n;
     ssize_t got;
@@ -303,7 +304,9 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
     if (status > 128)
         (void)snprintf(why, sizeof(why), "it was ended by signal %d", status - 128);
     else
-        (void)snprintf(why, sizeof(why), "it ended with exit status %d", status);
+        (void)snprintf(
+            why, sizeof(why), "it ended with exit status %d%s", status,
+            status == EXIT_NOT_FOUND ? ": its command may not be installed, or not on PATH" : "");
     s->link.events.ended(s->link.events.data, why); /* the link may be gone now */
 }
 

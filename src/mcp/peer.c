@@ -349,7 +349,9 @@ static void take_request(struct mcp_peer *peer, const struct rpc_message *m,
     call->tag = tag_of(how);
     if (is_modern)
         call_read_meta(call, json_object_get(m->params, "_meta"));
-    if (!server_holds(call))
+    if (peer->server->given_up && !method_is_early(m->method))
+        mcp_call_fail(call, RPC_INTERNAL_ERROR, peer->server->given_up, NULL);
+    else if (!server_holds(call))
         method->run(call);
 }
 

@@ -40,6 +40,12 @@ void server_prepare(struct mcp_server *s)
     s->is_preparing = false;
 }
 
+void mcp_server_give_up(struct mcp_server *s, const char *why)
+{
+    free(s->given_up);
+    s->given_up = strdup(why);
+}
+
 /* The handshake is answered, and nothing else has been asked for yet. */
 static void on_idle(evutil_socket_t fd, short what, void *data)
 {
@@ -106,6 +112,7 @@ struct mcp_server *mcp_server_free(struct mcp_server *s)
     json_decref(s->info);
     json_decref(s->instructions);
     explicit_bzero(s->key, sizeof(s->key));
+    free(s->given_up);
     free(s);
     return NULL;
 }

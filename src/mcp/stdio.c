@@ -57,8 +57,13 @@ static bool flush(struct mcp_stdio *s)
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return errno == EAGAIN;
+        if (n < 0 && errno == EAGAIN)
+            return true;
+        if (n < 0) {
+            if (s->spec.failed && errno != EPIPE && errno != ECONNRESET)
+                s->spec.failed(s->spec.data, errno);
+            return false;
+        }
         s->out_start += (size_t)n;
         s->out_len -= (size_t)n;
     }

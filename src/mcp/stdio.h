@@ -11,6 +11,8 @@ struct mcp_stdio_spec {
     int in, out; /* borrowed; made non-blocking meanwhile */
     /* The other end is gone, or what is written cannot be: nothing more will come. */
     void (*ended)(void *data);
+    /* What is written cannot be, though somebody may read: an errno. Before `ended`, if at all. */
+    void (*failed)(void *data, int why); /* may be NULL */
     void *data;
 };
 

@@ -56,9 +56,10 @@ static void add_timeout(json_t *request, const struct mcp_face *face, const json
         (void)json_object_set_new(request, "timeout", json_incref(json_shared(timeout)));
 }
 
-/* Put the session into the request. False: the call was answered, and the request dropped. */
+/* Put the session into the request; `kind` is of one that "new" begins, and of those that will do
+ * unless any does. False: the call was answered, and the request dropped. */
 static bool add_session(struct mcp_call *call, struct mcp_face *face, json_t *request,
-                        const char *kind)
+                        const char *kind, bool will_any_do)
 {
     const char *handle = json_string_at(mcp_call_arguments(call), "session", NULL);
     const char *principal = mcp_call_principal(call), *its_kind;
@@ -69,7 +70,7 @@ static bool add_session(struct mcp_call *call, struct mcp_face *face, json_t *re
         handle = handles_mint(face->handles, kind, principal);
     } else {
         its_kind = handles_kind(face->handles, handle, principal);
-        if (!its_kind || (kind && strcmp(kind, its_kind) != 0)) {
+        if (!its_kind || (!will_any_do && strcmp(kind, its_kind) != 0)) {
             json_decref(request);
             mcp_call_refuse(call, its_kind
                                       ? "that session is of the other kind: one is for Python, "
@@ -100,7 +101,7 @@ static void execute_code(struct mcp_call *call, void *data)
     copy(request, args, "code");
     copy(request, args, "inputs");
     add_timeout(request, face, args);
-    if (add_session(call, face, request, "python"))
+    if (add_session(call, face, request, "python", false))
         execute(call, face, request, EXECUTE_RUN);
 }
 
@@ -112,7 +113,7 @@ static void run_shell(struct mcp_call *call, void *data)
 
     copy(request, args, "command");
     add_timeout(request, face, args);
-    if (add_session(call, face, request, "shell"))
+    if (add_session(call, face, request, "shell", false))
         execute(call, face, request, EXECUTE_RUN);
 }
 
@@ -124,7 +125,7 @@ static void session_op(struct mcp_call *call, struct mcp_face *face, const char 
 
     for (; keys && *keys; keys++)
         copy(request, args, *keys);
-    if (add_session(call, face, request, NULL))
+    if (add_session(call, face, request, NULL, true))
         execute(call, face, request, EXECUTE_OP);
 }
 
@@ -161,7 +162,7 @@ static void write_file(struct mcp_call *call, void *data)
     content = text ? json_incref(json_shared(text)) : json_pack("{s:O}", "base64", base64);
     request = json_pack("{s:s,s:s,s:{s:o}}", "kind", "session", "op", "write_file", "files",
                         json_string_at(args, "path", ""), content);
-    if (add_session(call, data, request, "python"))
+    if (add_session(call, data, request, "python", true))
         execute(call, data, request, EXECUTE_OP);
 }
 
@@ -173,10 +174,7 @@ static const struct tool_row tools[] = {
       "\"inputs\": {\"type\": \"object\", \"description\": \"Variables that the program finds, by "
       "name\"}, " TIMEOUT_PROPERTY,
       "code", NULL, TOOL_RUNS | TOOL_KEEPS, execute_code },
-    { "run_shell", "Run a shell command",
-      "Runs one shell command in a sandbox and returns what it prints and its exit code. Without a "
-      "session it starts in an empty directory that is gone afterwards, and what it leaves in the "
-      "background is ended; in a session the directory, variables, functions and jobs live on.",
+    { "run_shell", "Run a shell command", NULL,
       "\"command\": {\"type\": \"string\", \"description\": \"For bash, or "
       "sh\"}, " TIMEOUT_PROPERTY,
       "command", NULL, TOOL_RUNS | TOOL_SHELL | TOOL_KEEPS, run_shell },
@@ -208,7 +206,7 @@ static const struct tool_row tools[] = {
       TOOL_SESSIONS | TOOL_READS, read_file },
     { "write_file", "Write a session's file",
       "Writes a file into the workspace of a session, in place of what is there; directories are "
-      "made. Takes one of text and base64; \"new\" as session begins one.",
+      "made. Takes one of text and base64; \"new\" as session begins one for Python.",
       HANDLE_PROPERTY ", " PATH_PROPERTY
                       ", \"text\": {\"type\": \"string\", \"description\": \"What goes into it\"}, "
                       "\"base64\": {\"type\": \"string\", \"description\": \"The same, for what is "
@@ -254,8 +252,21 @@ static json_t *input_schema(const struct mcp_face *face, const struct tool_row *
                      names_of(t->required), "additionalProperties", 0);
 }
 
+/* What the two tools that run something say of themselves, before what is configured. */
+struct runner {
+    const char *request; /* whose instructions follow */
+    const char *what;    /* it runs */
+    const char *kept;    /* in a session */
+};
+static const struct runner runners[] = {
+    { "{\"kind\":\"python\"}", "Runs a Python program", "variables, imports and files" },
+    { "{\"kind\":\"shell\"}", "Runs one shell command",
+      "directory, variables, functions, files and jobs; what a job prints later is seen only if it "
+      "goes to a file" },
+};
+
 /* What a model has to know of sessions, with their times. The caller frees it. */
-static char *sessions_note(const struct mcp_face *face)
+static char *sessions_note(const struct mcp_face *face, const struct runner *r)
 {
     struct engine_session_times times = engine_session_times(face->spec.engine);
     char *text = NULL;
@@ -263,10 +274,9 @@ static char *sessions_note(const struct mcp_face *face)
     if (asprintf(
             &text,
             " Each call stands alone unless it names a session: pass \"new\" as session to begin "
-            "one, and the handle that the result has there to go on in it, with its variables, "
-            "imports and files. A session ends after %llu minutes without a call, and after %llu "
-            "hours in any case.",
-            (unsigned long long)(times.idle_ms + 59999) / 60000,
+            "one, and the handle that the result has there to go on in it, with its %s. A session "
+            "ends after %llu minutes without a call, and after %llu hours in any case.",
+            r->kept, (unsigned long long)(times.idle_ms + 59999) / 60000,
             (unsigned long long)(times.life_ms + 3599999) / 3600000) < 0)
         return NULL;
     return text;
@@ -274,15 +284,16 @@ static char *sessions_note(const struct mcp_face *face)
 
 static char *description_of(const struct mcp_face *face, const struct tool_row *t)
 {
+    const struct runner *r = &runners[t->flags & TOOL_SHELL ? 1 : 0];
     auto_free char *instructions = NULL;
-    auto_free char *note = face->has_sessions ? sessions_note(face) : NULL;
+    auto_free char *note = face->has_sessions ? sessions_note(face, r) : NULL;
     char *text = NULL;
 
     if (t->description)
         return strdup(t->description);
-    instructions = gb_instructions(face->spec.engine, NULL);
-    if (!instructions || asprintf(&text, "Runs a Python program in a sandbox.%s\n\n%s",
-                                  note ? note : "", instructions) < 0)
+    instructions = gb_instructions(face->spec.engine, r->request);
+    if (!instructions ||
+        asprintf(&text, "%s in a sandbox.%s\n\n%s", r->what, note ? note : "", instructions) < 0)
         return NULL;
     return text;
 }

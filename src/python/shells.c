@@ -230,7 +230,7 @@ static void look_at_terminal(struct shells *s)
 static int no_job(struct gb_err *err, pid_t pid)
 {
     (void)gb_fail(err, GB_E_GONE, 0, "job: the shell has no job %d", (int)pid);
-    return gb_fail_hint(err, "op 'jobs' lists them");
+    return gb_fail_hint(err, "':jobs' lists them at the prompt, the op 'jobs' elsewhere");
 }
 
 static pid_t job_of(const json_t *about)

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/parse.h"
 #include "base/pattern.h"
 #include "shell/commands.h"
 
@@ -163,7 +164,18 @@ static int say_preset(struct shell_rules *r, const char *key, const json_t *valu
 static int say_commands(struct shell_rules *r, const char *key, const json_t *value,
                         struct gb_err *err)
 {
-    return check_strings(key, value, err) < 0 ? -1 : extend(&r->allow_command, key, value, err);
+    if (check_strings(key, value, err) < 0)
+        return -1;
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const char *name = json_string_value(json_array_get(value, i));
+
+        if (!strpbrk(name, " \t\n") || strchr(name, '/'))
+            continue;
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: '%.60s' is not the name of a command", key, name);
+        return gb_fail_hint(err,
+                            "say 'git', or with its arguments as a pattern: allow '^git status'");
+    }
+    return extend(&r->allow_command, key, value, err);
 }
 
 static const struct {
@@ -204,13 +216,44 @@ __attribute__((format(printf, 4, 5))) static bool refuse(struct shell_refusal *r
                                                          const char *fmt, ...)
 {
     va_list ap;
+    int64_t cut;
 
     ret->rule = rule;
-    ret->remedy = remedy;
+    (void)snprintf(ret->remedy, sizeof(ret->remedy), "%s", remedy);
     va_start(ap, fmt);
     (void)vsnprintf(ret->message, sizeof(ret->message), fmt, ap);
     va_end(ap);
+    cut = utf8_first_bad(ret->message, strlen(ret->message)); /* a pattern may end in a character */
+    if (cut >= 0)
+        ret->message[cut] = '\0';
     return false;
+}
+
+/* The remedy is one of these: as many as there is room for. */
+static void name_them(struct shell_refusal *ret, const json_t *list)
+{
+    size_t len = strlen(ret->remedy);
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+
+        if (len + json_string_length(item) + sizeof(", ...") > sizeof(ret->remedy)) {
+            (void)snprintf(ret->remedy + len, sizeof(ret->remedy) - len, "%s", i ? ", ..." : "");
+            return;
+        }
+        len += (size_t)snprintf(ret->remedy + len, sizeof(ret->remedy) - len, "%s%s",
+                                i ? ", " : ": ", json_string_value(item));
+    }
+}
+
+/* The preset that a pattern is from, or NULL. */
+static const char *preset_with(const char *pattern)
+{
+    for (size_t i = 0; i < ARRAY_LEN(presets); i++)
+        for (size_t k = 0; presets[i].patterns[k]; k++)
+            if (strcmp(presets[i].patterns[k], pattern) == 0)
+                return presets[i].name;
+    return NULL;
 }
 
 /* What patterns look at: without the blanks around it. */
@@ -231,6 +274,8 @@ static struct text trimmed(const char *command, size_t len)
     return t;
 }
 
+static const char another_way[] = "do it in another way, or ask the operator";
+
 static bool judge_deny(const json_t *deny, const struct text *t, struct shell_refusal *ret)
 {
     for (size_t i = 0; i < json_array_size(deny); i++) {
@@ -239,7 +284,10 @@ static bool judge_deny(const json_t *deny, const struct text *t, struct shell_re
 
         if (found == 0)
             continue;
-        return refuse(ret, "deny", "do it in another way, or ask the operator",
+        if (found > 0 && preset_with(pattern))
+            return refuse(ret, "deny", another_way, "the command matches the deny preset '%s': %s",
+                          preset_with(pattern), pattern);
+        return refuse(ret, "deny", another_way,
                       found > 0 ? "the command matches the deny pattern '%.200s'"
                                 : "it takes too long to tell whether the command matches the deny "
                                   "pattern '%.200s'",
@@ -253,9 +301,15 @@ static bool judge_allow(const json_t *allow, const struct text *t, struct shell_
     for (size_t i = 0; i < json_array_size(allow); i++)
         if (pattern_match_any_case(json_string_value(json_array_get(allow, i)), t->at, t->len) > 0)
             return true;
-    return !allow || refuse(ret, "allow", "use a command that is allowed",
-                            "the command matches no pattern of the allow list, which has %zu",
-                            json_array_size(allow));
+    if (!allow)
+        return true;
+    (void)refuse(ret, "allow",
+                 json_array_size(allow) > 0 ? "use a command that matches one of these"
+                                            : "ask the operator: no command is allowed",
+                 "the command matches no pattern of the allow list, which has %zu",
+                 json_array_size(allow));
+    name_them(ret, allow);
+    return false;
 }
 
 static bool judge_commands(const json_t *names, const char *command, size_t len,
@@ -272,8 +326,10 @@ static bool judge_commands(const json_t *names, const char *command, size_t len,
         return true;
     ret->line = v.line;
     (void)snprintf(ret->name, sizeof(ret->name), "%s", v.name);
-    return refuse(ret, "allow_command", "use the allowed commands, written plainly", "%s",
-                  v.message);
+    (void)refuse(ret, "allow_command", "use the allowed commands, written plainly", "%s",
+                 v.message);
+    name_them(ret, names);
+    return false;
 }
 
 bool shell_rules_judge(const struct shell_rules *r, const char *command, size_t len,

@@ -35,11 +35,11 @@ const char *shell_rules_name(const struct shell_rules *operators,
                              const struct shell_rules *request);
 
 struct shell_refusal {
-    const char *rule;   /* "empty", "deny", "allow" or "allow_command" */
-    const char *remedy; /* constant */
-    size_t line;        /* or 0 */
-    char name[64];      /* the command, or "" */
+    const char *rule; /* "empty", "deny", "allow" or "allow_command" */
+    size_t line;      /* or 0 */
+    char name[64];    /* the command, or "" */
     char message[400];
+    char remedy[400];
 };
 
 /* May it run? `is_bash` is set where rules by command looked at it: whether it means the same to every

@@ -82,6 +82,28 @@ def test_usage(args, text, tmp_path):
     assert done.stderr.splitlines()[0] == "glovebox: " + text
 
 
+@pytest.mark.parametrize("args, hint", [
+    (["shell", "ls", "-la"], "did you mean -c 'ls -la'? The command is one word"),
+    (["shell", "ls -la"], "did you mean -c 'ls -la'? The command is one word"),
+    (["shell", "-c", "ls", "-la"], "did you mean -c 'ls -la'? The command is one word"),
+    (["shell", "-t", "3", "ls", "-l", "--all"], "did you mean -c 'ls -l --all'? The command is one word"),
+    (["shell", "echo", "it's"], "the command is one word: -c 'ls -l'; what is $1 to it goes after '--'"),
+    (["shell", "-c", "ls -l", "x"], "the command is one word: -c 'ls -l'; what is $1 to it goes after '--'"),
+    (["shell", "ls" + " x" * 100], "the command is one word: -c 'ls -l'; what is $1 to it goes after '--'"),
+    (["shell", "--file", "x"],
+     "a shell that stays reads its commands from standard input; '-m DIR:NAME' shows it files"),
+    (["shell", "--allow-command", "git status", "-c", "ls"],
+     "say 'git', or with its arguments as a pattern: allow '^git status'"),
+    (["run", "a.py", "-v"], "what is meant for the program goes after '--'"),
+    (["serve", "8000"], "where to listen: --listen 8000"),
+    (["serve", "--port", "8000"], "where to listen: --listen PORT, or ADDRESS:PORT"),
+], ids=lambda a: " ".join(a)[:40] if isinstance(a, list) else "")
+def test_what_was_meant(args, hint, tmp_path):
+    done = glovebox(*args, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[1] == "glovebox: hint: " + hint
+
+
 @pytest.mark.parametrize("binding", ["x=hello", "x={", "x="])
 def test_input_that_is_not_json(binding):
     done = glovebox("run", "--input", binding, "-c", "1")

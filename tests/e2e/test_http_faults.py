@@ -225,6 +225,34 @@ def test_paths(server):
         assert server.post(path, {"code": "1"}).status == 404, path
 
 
+def test_refusals_say_what_would_do(server):
+    def error(reply):
+        assert 400 <= reply.status < 500
+        told = json.loads(reply.body)["error"]
+        return told["message"] + "; " + told["hint"]
+    there = error(server.get("/v1"))
+    assert all(path in there for path in ("/mcp", "/v1/run", "/v1/shell", "/v1/check", "/healthz", "/metrics"))
+    assert error(server.get("/v1/run")).startswith("this path takes POST")
+    missing, wrong = (error(server.get("/metrics", {"Authorization": a})) for a in (None, "Bearer x"))
+    assert "a token is needed" in missing and "this is not the server's token" in wrong
+    assert "at its start which file" in missing and "at its start which file" in wrong
+    assert "send it to /v1/shell" in error(server.post("/v1/run", {"command": "ls"}))
+    assert '"kind": "session"' in error(server.post("/v1/run", {"op": "jobs", "session": "s"}))
+
+
+def test_a_port_that_is_taken(server):
+    done = box.glovebox("serve", "--listen", server.port, "--no-auth")
+    assert done.returncode == 125 and "Address already in use" in done.stderr
+    assert "hint: another server is there; --listen with another port" in done.stderr
+
+
+def test_a_host_that_holds_no_box_is_told_of_at_the_start(without):
+    with web.Server(before=without("namespaces", "landlock")) as s:
+        s.says("no program can run here: this kernel offers Landlock ABI 0")
+        reply = s.post("/v1/run", {"code": "1"})
+        assert reply.status == 500 and b"no_isolation" in reply.body
+
+
 # ---- too much ----
 
 def test_100_megabytes(server):

@@ -1,5 +1,6 @@
 """`glovebox mcp`, as clients of both eras see it."""
 import json
+import subprocess
 import time
 
 import pytest
@@ -48,6 +49,41 @@ def test_the_handshake_is_answered_before_anything_is_warm(tmp_path):
         assert client.ask("server/discover", {"_meta": mcp.meta()})["result"]["capabilities"]["tools"]
         client.initialize()
         assert time.monotonic() - began < 2.5
+
+
+def test_where_nothing_can_run_it_is_said_at_the_start_and_to_each_call(without):
+    command = [*without("namespaces", "landlock"), box.GLOVEBOX, "mcp"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=box.ENV)
+    assert (done.returncode, done.stdout) == (125, "")
+    said, hint = done.stderr.splitlines()
+    assert said.startswith("glovebox: no program can run here: this kernel offers Landlock ABI 0") and "doctor" in hint
+    with Legacy(command=command) as client:
+        assert [t["name"] for t in client.ask("tools/list")["result"]["tools"]][0] == "execute_code"
+        for _ in range(2):
+            text = texts(client.call("execute_code", code="1"))[0]
+            assert "no_isolation: this kernel offers" in text and "hint: 'glovebox doctor' says" in text
+        status, _, _ = client.end()
+        assert status == 0 and client.process.stderr.read().count(b"no program can run here") == 1
+
+
+@pytest.mark.parametrize("options, status, why", [
+    (["--python", "/nope"], 125, "no such interpreter: /nope (--python takes"),
+    (["--mcp", "nope.json"], 125, "--mcp: cannot read 'nope.json': No such file or directory"),
+])
+def test_what_is_set_up_wrongly_is_said_to_clients(options, status, why):
+    with Legacy(*options) as client:
+        for _ in range(2):
+            error = client.ask("tools/list")["error"]
+            assert error["code"] == -32603 and f"glovebox cannot run anything: {why}" in error["message"]
+        assert client.ask("ping")["result"] == {}
+        assert client.end()[0] == status and why.split(" (")[0].encode() in client.process.stderr.read()
+
+
+def test_output_that_cannot_be_written():
+    hello = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([box.GLOVEBOX, "mcp"], input=hello, stdout=full, stderr=subprocess.PIPE, text=True, env=box.ENV)
+    assert (done.returncode, done.stderr) == (125, "glovebox: writing to standard output: No space left on device\n")
 
 
 def test_ping_needs_no_handshake_and_everything_else_does():
@@ -123,7 +159,7 @@ def test_nothing_to_say(client):
 
 @pytest.mark.parametrize("code, status, words", [
     ("print('a')\n1/0", "error", ["a", "ZeroDivisionError", "line 2", "status: error (exit code 1)"]),
-    ("x = = 1", "rejected", ["syntax, line 1", "status: rejected"]),
+    ("x = = 1", "rejected", ["(syntax, line 1, column 5): invalid syntax\nhelp: correct this", "status: rejected"]),
     ("while True: pass", "timeout", ["status: timeout"]),
     ("x = bytearray(1 << 29)", "limit", ["status: limit (memory)"]),
     ("import os; os.kill(os.getpid(), 11)", "crashed", ["status: crashed"]),
@@ -332,6 +368,19 @@ def test_subscribing_in_the_legacy_era():
 
 
 # ---- the command ----
+
+def test_print_config_says_which_paths_will_not_do():
+    done = box.glovebox("mcp", "--print-config", "claude", "-m", "data:d", "-m", "/usr:u", "--audit", "/x", "--tools", "t.json")
+    assert done.returncode == 0 and json.loads(done.stdout)
+    assert [line.split(": ")[2] for line in done.stderr.splitlines()] == ["--mount data:d", "--tools t.json"]
+
+
+def test_a_terminal_is_for_sessions():
+    with Legacy("--pty") as client:
+        assert client.call("run_shell", command="echo one")["structuredContent"]["stdout"] == "one\n"
+        tty = client.call("run_shell", command="tty", session="new")["structuredContent"]["stdout"]
+        assert tty.startswith("/dev/pts/")
+
 
 @pytest.mark.parametrize("agent, path", [("claude", ["mcpServers", "glovebox"]), ("cursor", ["mcpServers", "glovebox"]),
                                          ("vscode", ["servers", "glovebox"]), ("generic", [])])

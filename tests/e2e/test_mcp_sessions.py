@@ -161,6 +161,30 @@ def test_a_shell_that_stays(client):
     refused(client.call("run_shell", command="pwd", session=begin(client)), "other kind")
 
 
+def test_files_go_into_a_shell_that_stays(client):
+    s = client.call("run_shell", command=":", session="new")["structuredContent"]["session"]["name"]
+    client.call("write_file", session=s, path="d/in.txt", text="hello\n")
+    assert client.call("run_shell", command="cat d/in.txt", session=s)["structuredContent"]["stdout"] == "hello\n"
+
+
+def test_jobs_are_told(client):
+    first = client.call("run_shell", command="sleep 60 & echo $!", session="new")
+    pid = first["structuredContent"]["stdout"].strip()
+    assert f"job {pid} runs: sleep 60 &" in first["content"][0]["text"]
+    s = first["structuredContent"]["session"]["name"]
+    second = client.call("run_shell", command=f"kill {pid}; sleep 0.1", session=s)
+    assert f"job {pid} has ended: sleep 60" in second["content"][0]["text"]
+
+
+def test_rules_are_told_before_and_after():
+    with Legacy("--allow-command", "git,ls") as client:
+        tools = {t["name"]: t["description"] for t in client.ask("tools/list")["result"]["tools"]}
+        assert "Only these commands can be used: git, ls." in tools["run_shell"]
+        assert "what a job prints later" in tools["run_shell"] and "what a job prints" not in tools["execute_code"]
+        text = client.call("run_shell", command="ls; rm x")["content"][0]["text"]
+        assert "error (allow_command, line 1): 'rm' is not an allowed command\nhelp: " in text and "git, ls" in text
+
+
 def test_the_shell_is_asked_about_too():
     with Legacy("--approve", "always", capabilities={"elicitation": {}}) as client:
         id = client.begin("tools/call", {"name": "run_shell", "arguments": {"command": "echo marker"}})
@@ -168,6 +192,9 @@ def test_the_shell_is_asked_about_too():
         assert "echo marker" in question["params"]["message"]
         client.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"approve": True}}})
         assert client.answer(id)["result"]["structuredContent"]["stdout"] == "marker\n"
+    with Legacy("--approve", "always") as client:
+        text = client.call("run_shell", command="echo marker")["content"][0]["text"]
+        assert "error (approval): not approved: this MCP client cannot ask" in text
 
 
 def test_sessions_end_with_the_server(client):

@@ -348,6 +348,8 @@ def test_spill_has_limits(tmp_path):
     told = glovebox("shell", "--spill", tmp_path / "no/such", "-c", "echo x")
     assert (told.returncode, told.stdout) == (0, "x\n")
     assert told.stderr == "glovebox: warning: --spill: standard output was not kept whole: No such file or directory\n"
+    told = glovebox("shell", "--spill", tmp_path, "--spill-limit", "10K", "-c", "seq 1 50000")
+    assert told.stderr == "glovebox: warning: --spill: standard output was not kept whole: --spill-limit\n"
     if os.path.exists("/dev/full"):
         full = shell_json("echo x", "--spill", "/dev")  # a directory in which nothing can be kept
         assert full["status"] == "ok"

@@ -470,6 +470,8 @@ def test_sessions_without_a_terminal(one):
     one.run(":")
     assert "no terminal" in one.op("screen")["error"]["message"]
     assert "only in a session" in one.batch.ask({"kind": "shell", "command": "tty", "pty": True})["error"]["message"]
+    done = glovebox("shell", "--pty", "-c", "tty")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "glovebox: --pty is for a shell that stays")
     for bad in ({"text": 5}, {"keys": "up"}, {"text": "x" * 5000}):
         assert one.op("type", **bad)["status"] == "failed"
 
@@ -516,6 +518,37 @@ def test_jobs_from_the_prompt():
     pid = done.stdout.split()[0]
     assert f"glovebox: job {pid} runs:" in done.stderr and f"glovebox: job {pid} has ended:" in done.stderr
     assert "5 bytes" in done.stdout and ":kill takes" in done.stderr and ":reset" in done.stdout
+
+
+def test_jobs_where_there_are_none():
+    done = glovebox("shell", input=":jbos\n: fine\n:nothing-like-it\n")
+    meant, other = done.stderr.splitlines()
+    assert meant == "glovebox: there is no ':jbos' (did you mean ':jobs'?)"
+    assert other.endswith(":nothing-like-it: command not found") and done.returncode == 127
+    done = glovebox("shell", input=":jobs\n:\n:kill 99\n:reset\n:jobs\n")
+    first, missing, hint, anew, again = done.stderr.splitlines()
+    assert first == again == "glovebox: there are no jobs: the shell begins with the first command"
+    assert missing == "glovebox: job: the shell has no job 99" and "':jobs' lists them" in hint and "anew" in anew
+
+
+def test_what_is_typed_into_a_program_is_shown_once():
+    with Terminal("shell", "--pty", on_terminal=("stdin", "stdout", "stderr")) as terminal:
+        terminal.shows("$ ")
+        terminal.types("read x; echo got:$x; read -s y; echo $y-$y; echo the end\n")
+        time.sleep(1)
+        terminal.types("marked\n")
+        assert terminal.shows("got:marked").count("marked") == 2
+        time.sleep(1)
+        terminal.types("hidden\n")
+        assert "hidden-hidden" in terminal.shows("the end")
+        terminal.types("\x04")
+        assert terminal.ends()[0] == 0
+
+
+def test_how_long_it_took_is_said_at_the_prompt():
+    for command, code in (("shell", "while :; do :; done"), ("repl", "while True: pass")):
+        done = glovebox(command, "--timeout", "0.5", input=code + "\n")
+        assert done.stderr.splitlines()[0] == "glovebox: timed out after 0.5 s"
 
 
 def test_a_prompt_on_a_terminal():

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "base/parse.h"
 #include "shell/policy.h"
 
 /* Rules from JSON. */
@@ -162,6 +163,42 @@ static void test_allow(void **state)
     assert_false(judge(&r, "cat x", &why));
     assert_string_equal(why.rule, "allow");
     assert_non_null(strstr(why.message, "allow list"));
+    assert_string_equal(why.remedy,
+                        "use a command that matches one of these: ^ls\\b, ^git status$");
+    shell_rules_done(&r);
+}
+
+/* Whoever is refused is told what would pass, as far as there is room, and nothing is cut in the middle
+ * of a character. */
+static void test_told(void **state)
+{
+    static const char preset[] = "{\"deny_preset\": [\"network\"]}";
+    char many[2048] = "{\"allow_command\": [\"first\"", accents[1024] = "{\"deny\": [\"xx|";
+    struct shell_rules r = rules_of(preset);
+    struct shell_refusal why;
+    size_t len = strlen(many);
+
+    (void)state;
+    assert_false(judge(&r, "curl x", &why));
+    assert_non_null(strstr(why.message, "the deny preset 'network': "));
+    shell_rules_done(&r);
+
+    for (int i = 0; i < 100; i++)
+        len += (size_t)snprintf(many + len, sizeof(many) - len, ",\"name%d\"", i);
+    (void)snprintf(many + len, sizeof(many) - len, "]}");
+    r = rules_of(many);
+    assert_false(judge(&r, "rm x", &why));
+    assert_non_null(strstr(why.remedy, "written plainly: first, name0, "));
+    assert_string_equal(why.remedy + strlen(why.remedy) - 5, ", ...");
+    shell_rules_done(&r);
+
+    len = strlen(accents);
+    for (int i = 0; i < 200; i++)
+        len += (size_t)snprintf(accents + len, sizeof(accents) - len, "\xc3\xa9");
+    (void)snprintf(accents + len, sizeof(accents) - len, "\"]}");
+    r = rules_of(accents);
+    assert_false(judge(&r, "xx", &why));
+    assert_int_equal(utf8_first_bad(why.message, strlen(why.message)), -1);
     shell_rules_done(&r);
 }
 
@@ -260,11 +297,11 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_rules),    cmocka_unit_test(test_blank),
-        cmocka_unit_test(test_preset),      cmocka_unit_test(test_known_bypasses),
-        cmocka_unit_test(test_allow),       cmocka_unit_test(test_order),
-        cmocka_unit_test(test_catastrophe), cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_no_rules), cmocka_unit_test(test_blank),
+        cmocka_unit_test(test_preset),   cmocka_unit_test(test_known_bypasses),
+        cmocka_unit_test(test_allow),    cmocka_unit_test(test_told),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_catastrophe),
+        cmocka_unit_test(test_reading),  cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
