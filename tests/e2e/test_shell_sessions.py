@@ -364,7 +364,69 @@ def test_many_jobs(one):
     assert one.out("echo still") == "still\n"
 
 
+def test_asking_takes_nothing_from_a_job(sh):
+    """456: what a job prints while its session is asked about is still its own."""
+    job = sh.run("(i=0; while ((i < 3000)); do echo $((i++)); done; echo end; sleep 600) & :")["jobs"][0]
+
+    def printed():
+        asked = sh.op("jobs")
+        assert asked["stdout"] == ""
+        return sh.op("job_read", job=job["pid"])["value"]["output"]["text"].split()
+
+    assert until(lambda: printed()[-1:] == ["end"])
+    numbers = [int(n) for n in printed()[:-1]]
+    assert numbers == list(range(numbers[0], 3000)) and numbers[0] < 3000
+
+
+def test_a_job_is_named_however_long_its_command(one):
+    for length in (65479, 65486, 100000):  # where the number would be on a border of what is read, and beyond
+        result = one.run(f"(: {'x' * length}; sleep 600) & :", timeout=5)
+        assert result["status"] == "ok" and result["jobs"][-1]["command"].startswith("( : xxx"), result["jobs"]
+
+
+def test_jobs_that_have_ended_cost_no_other_its_pipes(one):
+    """Of what can still be read there is a limit; what nobody prints to any more goes first."""
+    pid = one.run("(while sleep 0.05; do echo tick; done) & :")["jobs"][0]["pid"]
+    for _ in range(4):
+        for _ in range(10):
+            one.out("sleep 0.01 & :")
+        time.sleep(0.2)
+    assert one.run(f"kill -0 {pid}")["exit_code"] == 0
+    assert one.op("job_read", job=pid)["value"]["output"]["open"]
+
+
+def test_what_has_ended_is_not_killed_again(one):
+    pid = one.run("sleep 0.05 & :")["jobs"][0]["pid"]
+    time.sleep(0.3)
+    one.run(":")
+    assert [j["running"] for j in one.op("job_kill", job=pid)["value"]["jobs"]] == [False]
+
+
 # ---- a full disk, few descriptors ----
+
+def test_standard_input_that_does_not_fit(one):
+    """Nothing of it is left."""
+    one.run("head -c 1G /dev/zero > /tmp/big")
+    refused = one.run("cat", stdin="x" * 100000)
+    assert (refused["status"], refused["exit_code"]) == ("error", 125)
+    assert "stdin" in refused["error"]["message"] and "No space" in refused["error"]["message"]
+    assert one.out("rm /tmp/big; cd $__gb_dir; echo i*") == "i*\n"
+    assert one.out("cat", stdin="fits") == "fits"
+
+
+def test_a_command_that_is_too_long(one):
+    refused = one.run("echo $#", argv=["'" * 100000] * 6)
+    assert refused["exit_code"] == 125 and "the command and its arguments: more than" in refused["error"]["message"]
+    assert one.out("echo still") == "still\n"
+
+
+def test_too_few_open_files_are_refused_at_once():
+    with engine("namespaces", "--open-files", "60") as made:
+        failed = Shell(made).run("echo hi")
+        assert failed["status"] == "failed" and "open files" in failed["error"]["hint"]
+        assert failed["usage"]["wall_ms"] < 10000
+        assert made.ask({"kind": "shell", "command": "echo hi"})["stdout"] == "hi\n"
+
 
 def test_a_full_disk(one):
     """There is no room for a file, and a command still runs and can make some."""
@@ -436,6 +498,7 @@ def test_waiting_for_input_is_told(tty, command):
     assert (result["pty"]["running"], result["pty"]["waiting"]) == (True, True)
     refused = tty.run("echo other")
     assert (refused["status"], refused["exit_code"]) == ("error", 125) and "still runs" in refused["error"]["message"]
+    assert "ctrl-c" in refused["error"]["hint"]
     told = tty.op("type", text="bob\n")
     assert "bob" in told["stdout"] and "bob" in told["value"]["pty"]["screen"]
     if told["pty"]["running"]:
@@ -458,6 +521,12 @@ def test_keys_and_the_screen(tty):
     assert (shown["screen"], shown["rows"], shown["row"]) == ("top\n\n    mid\n", 10, 4)
     assert tty.op("screen")["value"]["pty"]["screen"] == shown["screen"]
     assert "no key 'warp'" in tty.op("type", keys=["warp"])["error"]["message"]
+
+
+def test_standard_input_is_what_is_typed(tty):
+    refused = tty.run("cat", stdin="x")
+    assert refused["exit_code"] == 125 and "typed" in refused["error"]["message"] and "'type'" in refused["error"]["hint"]
+    assert tty.out("cd $__gb_dir; echo i*") == "i*\n"
 
 
 def test_a_timeout_in_a_terminal(tty):
