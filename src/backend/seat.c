@@ -373,11 +373,31 @@ static int send_work(struct host_box *box, struct gb_err *err)
     return send_frame(box, work->program, words, work->in, err);
 }
 
+/* The interpreter that was begun has run nothing yet, and goes on as a shell: nobody goes back to it. */
+static void become_shell(struct host_box *box)
+{
+    struct box_seat *s = box->seat;
+    auto_json json_t *begin = seat_shell_begin(s->work.program);
+    struct gb_err err;
+
+    while (s->n_copies > 0)
+        (void)tell_init(box, BOX_DROP, s->copies[--s->n_copies].pid);
+    s->shell.is_begun = true;
+    s->phase = BEGINNING;
+    patience(box, BEGIN_S, 0);
+    if (send_frame(box, begin, -1, -1, &err) < 0)
+        lose(box, "its shell could not be told to begin");
+}
+
 static void begin_work(struct host_box *box)
 {
     struct box_seat *s = box->seat;
     struct gb_err err;
 
+    if (s->shell.is_one && !s->shell.is_begun) {
+        become_shell(box);
+        return;
+    }
     if (s->work.act == PLACE_REWIND) {
         rewind_to(box, s->work.cell);
         return;
@@ -437,6 +457,7 @@ int seat_take(struct host_box *box, const struct box_work *work, struct gb_err *
         if (fcntl(box->chan, F_SETFL, O_NONBLOCK) < 0 || send_frame(box, begin, -1, -1, err) < 0)
             return -1;
         box->state = BOX_RUNNING;
+        s->shell.is_begun = s->shell.is_one;
         patience(box, BEGIN_S, 0);
     }
     s->work = *work;
@@ -732,7 +753,7 @@ struct place_about seat_about(const struct host_box *box)
 
 enum place_state seat_state(const struct host_box *box)
 {
-    if (box->state != BOX_RUNNING)
+    if (box->state != BOX_RUNNING || box->killed) /* or its end is on the way */
         return PLACE_LOST;
     return box->seat->shell.is_new ? PLACE_NEW : box->seat->state;
 }

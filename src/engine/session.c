@@ -40,6 +40,7 @@ struct session {
     struct history history; /* for the check */
     bool is_begun;          /* a cell has run */
     bool is_shell;          /* what lives in it */
+    bool is_forked;         /* or a fork itself */
     bool is_coming;         /* a fork that is not there yet: nobody may enter it */
     bool is_lost;           /* what is queued is to hear of it */
     char why[200];
@@ -129,7 +130,7 @@ static void empty(struct session *s)
         s->engine->backend->ops->place_free(s->place);
     s->place = NULL;
     s->seen = walk_free(s->seen);
-    s->is_begun = false;
+    s->is_begun = s->is_forked = false;
     s->n_cells = 0;
     history_clear(&s->history);
 }
@@ -204,6 +205,7 @@ static struct session *session_new(const struct gb_job *job, const char *name, s
         (void)snprintf(s->name, sizeof(s->name), "%s", name);
         s->engine = engine;
         s->made = job->request.settings;
+        s->is_shell = false; /* until a command of one is ordered */
         s->born_us = s->used_us = clock_us();
         history_init(&s->history);
         s->on_expiry = evtimer_new(engine->base, on_expiry, s);
@@ -319,7 +321,7 @@ static int refuse_stricter(const struct session *s, const struct gb_job *job, st
 {
     uint64_t policy = settings_policy(&job->request.settings);
 
-    if (s->is_shell || !s->is_begun || policy <= s->history.policy)
+    if (job->request.is_shell || !s->is_begun || policy <= s->history.policy)
         return 0;
     (void)gb_fail(err, GB_E_INVALID, 0,
                   "policy: '%s' means nothing in a session where a cell ran under '%s'",
@@ -332,6 +334,12 @@ static bool is_about_shell(const struct request *r)
     return r->op >= SESSION_JOBS;
 }
 
+/* Were there only files put into it? Then it can still become either. */
+static bool is_untouched(const struct session *s)
+{
+    return !s->is_shell && s->n_cells == 0 && !s->is_forked;
+}
+
 /* A shell has no use for Python, nor an interpreter for commands. */
 static int refuse_foreign(const struct session *s, const struct request *r, struct gb_err *err)
 {
@@ -339,7 +347,8 @@ static int refuse_foreign(const struct session *s, const struct request *r, stru
     bool wants_python =
         (!r->is_op && !r->is_shell) || r->op == SESSION_REWIND || r->op == SESSION_FORK;
 
-    if (!s->is_begun || (s->is_shell ? !wants_python : !wants_shell))
+    if (!s->is_begun || (s->is_shell ? !wants_python : !wants_shell) ||
+        (r->is_shell && is_untouched(s)))
         return 0;
     if (r->is_op)
         return gb_fail(err, GB_E_INVALID, 0, "op: the session '%.60s' is %s", s->name,
@@ -435,9 +444,10 @@ static int order_cell(struct session *s, struct gb_job *job, struct run_order *o
 {
     json_t *program = job->request.program;
 
-    if (s->is_shell) {
+    if (job->request.is_shell) {
+        shell_session_program(&job->request, &s->engine->config, !s->is_shell);
+        s->is_shell = true;
         s->n_cells++;
-        shell_session_program(&job->request, &s->engine->config, !s->is_begun);
         order->program = program;
         return 0;
     }
@@ -477,7 +487,7 @@ static int order_rewind(struct session *s, const struct gb_job *job, struct run_
 }
 
 /* The other begins as this one is. It is nobody's yet, and goes if the fork does not come to be. */
-static int order_fork(const struct session *s, struct gb_job *job, struct run_order *order,
+static int order_fork(struct session *s, struct gb_job *job, struct run_order *order,
                       struct gb_err *err)
 {
     const char *name = job->request.into;
@@ -500,6 +510,7 @@ static int order_fork(const struct session *s, struct gb_job *job, struct run_or
     fork->mounts = mounts_ref(s->mounts);
     fork->n_cells = s->n_cells;
     fork->is_coming = true;
+    fork->is_forked = s->is_forked = true;
     order->act = PLACE_FORK;
     order->into = fork->place;
     return 0;
@@ -555,7 +566,7 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
         return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
     if (!s->is_begun) {
         s->made = job->request.settings;
-        s->is_shell = job->request.is_shell;
+        s->is_shell = false; /* until a command of one is ordered */
         (void)mounts_unref(s->mounts);
         s->mounts = mounts_ref(job->request.mounts);
     }

@@ -124,6 +124,39 @@ def test_files_of_the_workspace(sh):
     assert sh.op("read_file", path="out.txt")["value"]["text"] == "x\n"
 
 
+def test_files_before_the_first_command(sh):
+    """Who puts files into a session has not said what is to run there."""
+    def write(session, **files):
+        return sh.batch.ask({"kind": "session", "op": "write_file", "session": session, "files": files})["status"]
+
+    assert write("s", a="1\n") == "ok" and write("s", b="2\n") == "ok"
+    first = sh.run("cat a b > c; X=5; echo $E; sleep 600 & :", env={"E": "given"})
+    assert (first["status"], first["stdout"], [f["path"] for f in first["files"]]) == ("ok", "given\n", ["c"])
+    assert sh.run("sleep 60", timeout=0.5)["status"] == "timeout"
+    assert sh.out("cat c; echo $X") == "1\n2\n5\n" and len(sh.jobs()) == 1
+    assert "a shell and no Python" in sh.batch.cell("1")["error"]["message"]
+    assert write("p", a="1\n") == "ok"
+    assert sh.batch.cell("open('a').read()", session="p")["value"] == "1\n"
+    assert "Python and no shell" in Shell(sh.batch, "p").run("ls")["error"]["message"]
+
+
+def test_files_before_a_shell_that_is_none(one):
+    one.batch.ask({"kind": "session", "op": "write_file", "session": "s", "files": {"a": "1"}})
+    assert "nosuchshell" in one.run("ls", shell=["nosuchshell"])["error"]["message"]
+    assert one.out("pwd; ls") == "/workspace\n"  # a session of its own, and the other is gone
+
+
+def test_files_before_a_fork(one):
+    """What was forked, and the fork, are Python's: they share a box."""
+    one.batch.ask({"kind": "session", "op": "write_file", "session": "s", "files": {"a": "1"}})
+    assert one.op("fork", into="t")["status"] == "ok"
+    for name in ("s", "t"):
+        assert "Python and no shell" in Shell(one.batch, name).run("ls")["error"]["message"]
+        assert one.batch.cell("open('a').read()", session=name)["value"] == "1"
+    one.op("close")
+    assert one.out("ls") == ""
+
+
 def test_arguments_and_standard_input(sh):
     assert sh.out('echo "$# $1|$2"; cat', argv=["a b", "c'd"], stdin="fed\n") == "2 a b|c'd\nfed\n"
     assert sh.out("echo $#; cat") == "0\n"
