@@ -153,12 +153,20 @@ def test_a_shell_that_stays(client):
     assert result["structuredContent"]["stdout"].endswith("/d\n42\n")
     assert result["structuredContent"]["session"]["state"] == "intact"
     assert client.call("read_file", session=s, path="d/out.txt")["structuredContent"]["text"] == "text\n"
-    refused(client.call("execute_code", code="1", session=s), "other kind")
+    client.call("write_file", session=s, path="d/out.txt", text="other\n")
+    assert client.call("run_shell", command="cat out.txt", session=s)["structuredContent"]["stdout"] == "other\n"
+    refused(client.call("execute_code", code="1", session=s), "there is a shell and no Python")
     client.call("session_reset", session=s)
     assert client.call("run_shell", command="echo ${x-none}", session=s)["structuredContent"]["stdout"] == "none\n"
     client.call("session_close", session=s)
     refused(client.call("run_shell", command="pwd", session=s), "unknown session")
-    refused(client.call("run_shell", command="pwd", session=begin(client)), "other kind")
+    refused(client.call("run_shell", command="pwd", session=begin(client)), "there is Python and no shell")
+
+
+def test_files_first_and_then_either(client):
+    for tool, arguments in (("run_shell", {"command": "cat in.txt"}), ("execute_code", {"code": "print(open('in.txt').read())"})):
+        s = client.call("write_file", session="new", path="in.txt", text="given")["structuredContent"]["name"]
+        assert client.call(tool, session=s, **arguments)["structuredContent"]["stdout"].strip() == "given"
 
 
 def test_the_shell_is_asked_about_too():
