@@ -104,15 +104,17 @@ static void put_findings(struct page *p, const json_t *result)
     size_t n = json_array_size(findings);
 
     for (size_t i = 0; i < n && i < FINDINGS_SHOWN; i++) {
-        const json_t *f = json_array_get(findings, i);
-        auto_free char *line = NULL;
+        const json_t *f = json_array_get(findings, i), *line = json_object_get(f, "line");
+        auto_free char *text = NULL;
+        char where[32] = ""; /* some are about the whole */
 
-        if (asprintf(&line, "%s (%s, line %lld): %s", json_string_at(f, "severity", "error"),
-                     json_string_at(f, "rule", "?"),
-                     (long long)json_integer_value(json_object_get(f, "line")),
-                     json_string_at(f, "message", "")) < 0)
-            line = NULL;
-        put_line(p, "", line ? line : "");
+        if (json_integer_value(line) > 0)
+            (void)snprintf(where, sizeof(where), ", line %lld",
+                           (long long)json_integer_value(line));
+        if (asprintf(&text, "%s (%s%s): %s", json_string_at(f, "severity", "error"),
+                     json_string_at(f, "rule", "?"), where, json_string_at(f, "message", "")) < 0)
+            text = NULL;
+        put_line(p, "", text ? text : "");
     }
     if (n > FINDINGS_SHOWN)
         put_line(p, "", "... and more findings");
@@ -189,6 +191,22 @@ static void put_survivors(struct page *p, const json_t *result)
                  json_string_at(json_array_get(survivors, i), "command", "?"));
 }
 
+/* What it left in a shell that stays, and what became of that. */
+static void put_jobs(struct page *p, const json_t *result)
+{
+    const json_t *jobs = json_object_get(result, "jobs");
+
+    for (size_t i = 0; i < json_array_size(jobs); i++) {
+        const json_t *job = json_array_get(jobs, i);
+        char label[64];
+
+        (void)snprintf(label, sizeof(label), "job %lld %s: ",
+                       (long long)json_integer_value(json_object_get(job, "pid")),
+                       json_is_true(json_object_get(job, "running")) ? "runs" : "has ended");
+        put_line(p, label, json_string_at(job, "command", "?"));
+    }
+}
+
 static void put_session(struct page *p, const json_t *result)
 {
     const json_t *session = json_object_get(result, "session");
@@ -217,6 +235,7 @@ char *content_text(const json_t *result)
     put_cut(&p, result, "stdout");
     put_cut(&p, result, "stderr");
     put_survivors(&p, result);
+    put_jobs(&p, result);
     put_files(&p, result);
     put_session(&p, result);
     if (!p.last)

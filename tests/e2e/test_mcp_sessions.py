@@ -115,6 +115,7 @@ def test_wrong_arguments_of_files(client):
 
 
 def test_every_tool_has_both_schemas(client):
+    """363"""
     tools = {t["name"]: t for t in client.request("tools/list")["result"]["tools"]}
     assert list(tools) == ["execute_code", "run_shell", "session_reset", "session_close", "list_files", "read_file", "write_file"]
     assert all(t["inputSchema"]["additionalProperties"] is False and t["outputSchema"]["type"] == "object"
@@ -144,6 +145,14 @@ def test_the_shell(client):
     made = client.call("run_shell", command="echo data > out.txt")
     assert made["content"][1]["resource"]["text"] == "data\n"
     refused(client.call("run_shell", command=""), "command")
+
+
+def test_what_is_refused_is_told_once():
+    """362: the rule's own words, as the call's result."""
+    with Legacy("--deny", r"\brm\b") as client:
+        result = client.call("run_shell", command="rm -rf x")
+        assert result["isError"] is True and result["structuredContent"]["status"] == "rejected"
+        assert result["content"][0]["text"].count(r"matches the deny pattern '\brm\b'") == 1
 
 
 def test_a_shell_that_stays(client):

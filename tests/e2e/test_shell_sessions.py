@@ -171,11 +171,16 @@ def test_rules_hold_for_each_command():
         assert sh.out("echo $X; pwd") == "1\n/tmp\n"
 
 
-def test_a_shell_that_cannot_be_kept():
-    with engine("namespaces", "--shell", "sh") as made:
+@pytest.mark.parametrize("shell", ["sh", "/bin/dash"])
+def test_a_shell_that_cannot_be_kept(shell):
+    """292, 301: it is said, with what to do about it; and each command can have one of its own."""
+    with engine("namespaces", "--shell", shell) as made:
         failed = Shell(made).run("echo hi")
-        assert failed["status"] == "failed" and "use bash" in failed["error"]["hint"]
+        assert (failed["status"], failed["session"]) == ("failed", None)
+        assert "cannot be kept" in failed["error"]["message"] and "use bash" in failed["error"]["hint"]
         assert made.ask({"kind": "shell", "command": "echo hi"})["stdout"] == "hi\n"
+    done = glovebox("shell", "--shell", shell, input="echo hi\n")
+    assert (done.returncode, done.stdout) == (125, "") and "with -c" in done.stderr
 
 
 # ---- what cannot break it ----
@@ -292,6 +297,20 @@ def test_a_timeout_ends_the_command_and_not_the_shell(sh, name):
     assert after["stdout"] == "5\nf\njob\n", after
 
 
+def test_a_timeout_is_over_within_a_second(sh):
+    """454: of 0.5 s, whatever the command ignores."""
+    def once():
+        began = time.monotonic()
+        result = sh.run("trap '' INT TERM; sleep 60", timeout=0.5)
+        took = time.monotonic() - began
+        assert (result["status"], result["exit_code"], state(result)) == ("timeout", 124, "intact")
+        return took
+
+    sh.out("X=5")
+    assert min(once() for _ in range(3)) < 1.0 * LATE
+    assert sh.out("echo $X") == "5\n"
+
+
 def test_a_shell_that_stops_itself_is_lost_and_that_is_said(sh):
     sh.out("X=5")
     began = time.monotonic()
@@ -329,12 +348,19 @@ def test_a_shell_that_cannot_be_stopped_is_replaced(sh):
 
 def test_a_job_is_named_and_nobody_waits_for_it(sh):
     """447: over as soon as the command is, with one job named."""
+    def once():
+        began = time.monotonic()
+        result = sh.run("sleep 600 & echo hi")
+        took = time.monotonic() - began
+        assert (result["status"], result["stdout"]) == ("ok", "hi\n")
+        assert [(j["command"], j["running"]) for j in result["jobs"]] == [("sleep 600 &", True)]
+        assert sh.jobs()[-1]["pid"] == result["jobs"][0]["pid"]
+        assert sh.op("job_kill", job=result["jobs"][0]["pid"])["status"] == "ok"
+        sh.run(":")  # which is told of its end
+        return took
+
     sh.out(":")
-    result = sh.run("sleep 600 & echo hi")
-    assert (result["status"], result["stdout"]) == ("ok", "hi\n")
-    assert result["usage"]["wall_ms"] < 100 * LATE * LATE
-    assert [(j["command"], j["running"]) for j in result["jobs"]] == [("sleep 600 &", True)]
-    assert sh.jobs()[0]["pid"] == result["jobs"][0]["pid"]
+    assert min(once() for _ in range(5)) < 0.1 * LATE  # the best: the machine may have other things to do
 
 
 def test_late_output_is_the_jobs_own(sh):
@@ -429,6 +455,7 @@ def test_jobs_that_have_ended_cost_no_other_its_pipes(one):
 
 
 def test_what_has_ended_is_not_killed_again(one):
+    """330, 332"""
     pid = one.run("sleep 0.05 & :")["jobs"][0]["pid"]
     time.sleep(0.3)
     one.run(":")
@@ -491,7 +518,9 @@ def test_ten_thousand_commands(one):
         return rss, fds, one.batch.processes()
 
     def inside():
-        return one.out("ls /proc/$$/fd | wc -l; ls /proc/$PPID/task | wc -l; grep -c . <(ls -A /tmp)").split()
+        """Of the shell and of what passes commands on to it: descriptors, memory (KiB), files."""
+        return [int(n) for n in one.out("ls /proc/$$/fd | wc -l; ls /proc/$PPID/fd | wc -l; ls -A /tmp $__gb_dir | wc -l; "
+                                        "sed -n 's/VmRSS:\\s*\\(.*\\) kB/\\1/p' /proc/$$/status /proc/$PPID/status").split()]
 
     def many(count):
         for _ in range(count // 50):
@@ -504,7 +533,8 @@ def test_ten_thousand_commands(one):
     count = 1000 if SANITIZED else 9000
     assert many(count) == 1000 + count - 1
     after = held()
-    assert inside() == there and after[1:] == before[1:] and after[0] < before[0] + 2000
+    assert after[1:] == before[1:] and after[0] < before[0] + 2000
+    assert inside()[:3] == there[:3] and sum(inside()[3:]) < sum(there[3:]) + 500 * LATE
 
 
 # ---- terminals ----
