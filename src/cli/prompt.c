@@ -132,7 +132,8 @@ static void run_command(struct prompt *p)
     if (!result || p->want_json)
         return;
     p->talk.report.request = text;
-    if (strcmp(json_string_at(result, "status", ""), "error") != 0) /* its status says that */
+    /* How a command ended its status says; that it could not begin is for us to say. */
+    if (strcmp(json_string_at(json_object_get(result, "error"), "type", ""), "exit") != 0)
         report_result(result, &p->talk.report);
     p->talk.report.request = NULL;
     converse_tell_state(result);

@@ -643,6 +643,11 @@ def test_results_from_a_pipe():
     assert results[1]["stdout"] == "1\n" and results[0]["stderr"] == "a\n"
 
 
+def test_what_cannot_begin_is_told_at_the_prompt():
+    done = glovebox("shell", "--", *["'" * 100000] * 6, input="echo $#\n")
+    assert (done.returncode, done.stdout) == (125, "") and "the command and its arguments: more than" in done.stderr
+
+
 def test_jobs_from_the_prompt():
     done = glovebox("shell", input="(sleep 0.1; echo late) & echo $!\nsleep 0.5\n:jobs\n:kill x\n:help\n")
     pid = done.stdout.split()[0]
