@@ -39,7 +39,7 @@ static void print_guests(FILE *f, const char *label, const char *text)
     if (!*text)
         return;
     fprintf(f, "glovebox: %s", label);
-    put_visible(f, text, strlen(text));
+    put_visible_text(f, text);
     fputc('\n', f);
 }
 

@@ -655,6 +655,22 @@ def test_jobs_from_the_prompt():
     assert "5 bytes" in done.stdout and ":kill takes" in done.stderr and ":reset" in done.stdout
 
 
+def test_lines_for_what_waits_in_a_terminal():
+    done = glovebox("shell", "--pty", input="read -p 'name? ' x; echo got $x\nbob\necho after $x; cat\n" + "y" * 5000 + "\n")
+    printed = done.stdout.replace("\r", "")
+    assert printed.startswith("name? bob\ngot bob\nafter bob\n"), printed
+    assert "text: " in done.stderr  # too long to be typed, and that is said
+
+
+def test_a_directory_cannot_speak_to_a_terminal():
+    with Terminal("shell", on_terminal=("stdin", "stdout", "stderr")) as terminal:
+        terminal.shows("$ ")
+        terminal.types("mkdir $'/tmp/\\e]0;x'; cd /tmp/*x\n")
+        assert "\x1b]0;x$" not in terminal.shows("x$ ")
+        terminal.types("\x04")
+        assert terminal.ends()[0] == 0
+
+
 def test_a_prompt_on_a_terminal():
     with Terminal("shell", on_terminal=("stdin", "stdout", "stderr")) as terminal:
         terminal.shows("$ ")
