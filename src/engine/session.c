@@ -41,6 +41,8 @@ struct session {
     bool is_begun;          /* a cell has run */
     bool is_shell;          /* what lives in it */
     bool is_forked;         /* or a fork itself */
+    bool has_pty, is_clean; /* of a shell, as its first command wanted it; and which one: */
+    json_t *words;
     bool is_coming;         /* a fork that is not there yet: nobody may enter it */
     bool is_lost;           /* what is queued is to hear of it */
     char why[200];
@@ -120,6 +122,7 @@ static void session_free(struct session *s)
     (void)mounts_unref(s->mounts);
     (void)walk_free(s->seen);
     history_done(&s->history);
+    json_decref(s->words);
     free(s);
 }
 
@@ -340,6 +343,29 @@ static bool is_untouched(const struct session *s)
     return !s->is_shell && s->n_cells == 0 && !s->is_forked;
 }
 
+/* What a shell is it is from its first command on. */
+static int refuse_other_shell(const struct session *s, const struct request *r, struct gb_err *err)
+{
+    const struct {
+        const char *key;
+        bool is_other;
+        const char *how;
+    } wishes[] = {
+        { "shell", r->shell.words && !json_equal(r->shell.words, s->words), "with another" },
+        { "pty", r->shell.pty && !s->has_pty, "without a terminal" },
+        { "clean_env", r->shell.clean_env && !s->is_clean, "with variables of the operator's" },
+    };
+
+    for (size_t i = 0; s->is_begun && s->is_shell && i < ARRAY_LEN(wishes); i++) {
+        if (!wishes[i].is_other)
+            continue;
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: the session '%.60s' was begun %s", wishes[i].key,
+                      s->name, wishes[i].how);
+        return gb_fail_hint(err, "leave it out, or use another session");
+    }
+    return 0;
+}
+
 /* A shell has no use for Python, nor an interpreter for commands. */
 static int refuse_foreign(const struct session *s, const struct request *r, struct gb_err *err)
 {
@@ -384,6 +410,8 @@ int session_admit(struct gb_job *job, struct gb_err *err)
         return -1;
     if (job->request.is_op)
         return 0;
+    if (refuse_other_shell(s, &job->request, err) < 0)
+        return -1;
     return s->is_begun && refuse_other(s, &job->request, err) < 0 ? -1
                                                                   : refuse_stricter(s, job, err);
 }
@@ -439,12 +467,22 @@ json_t *session_findings(const struct gb_job *job, const json_t *findings, json_
 
 /* ---- runs ---- */
 
+static void note_shell(struct session *s, const struct request *r)
+{
+    s->has_pty = json_is_true(json_object_get(r->program, "pty"));
+    s->is_clean = r->shell.clean_env;
+    json_decref(s->words);
+    s->words = json_incref(json_object_get(r->program, "shell"));
+}
+
 static int order_cell(struct session *s, struct gb_job *job, struct run_order *order,
                       struct gb_err *err)
 {
     json_t *program = job->request.program;
 
     if (job->request.is_shell) {
+        if (!s->is_shell)
+            note_shell(s, &job->request);
         shell_session_program(&job->request, &s->engine->config, !s->is_shell);
         s->is_shell = true;
         s->n_cells++;

@@ -89,6 +89,9 @@ def test_variables_of_a_request(sh):
     sh.out(":", env={"A": "1"})
     assert sh.out("echo $A$B", env={"B": "it's $A"}) == "1it's $A\n"
     assert sh.run("echo ${A-none}", env={"A": None})["stdout"] == "none\n"
+    assert sh.out("echo ${B-none} $A", env={"A": "2"}, unset_env=["A", "B"]) == "none 2\n"
+    refused = sh.run("echo ran", unset_env=["x; echo hit"])
+    assert "is no name" in refused["error"]["message"] and refused["stdout"] == ""
 
 
 def test_requests_at_once_use_one_shell_in_order(sh):
@@ -102,6 +105,18 @@ def test_sessions_do_not_see_each_other(one):
     other = Shell(one.batch, "t")
     one.out("X=1; cd /tmp")
     assert other.out("echo ${X-none}; pwd") == "none\n/workspace\n"
+
+
+def test_a_shell_is_what_it_was_begun_as(one):
+    one.run(":", shell="bash")
+    assert one.run(":", shell=["bash"])["status"] == "ok"
+    for key, value, why in (("shell", "/bin/bash", "with another"), ("pty", True, "without a terminal"),
+                            ("clean_env", True, "with variables")):
+        refused = one.run("echo ran", **{key: value})
+        assert refused["status"] == "failed" and refused["error"]["message"].startswith(f"{key}: ")
+        assert why in refused["error"]["message"] and one.out("echo still") == "still\n"
+    one.op("reset")
+    assert one.run("[ -t 0 ]", pty=True)["status"] == "ok" and one.run("[ -t 0 ]")["status"] == "ok"
 
 
 def test_a_session_is_of_one_kind(one):
