@@ -18,14 +18,11 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/walk.h"
+#include "engine/graves.h"
 #include "engine/history.h"
 #include "engine/loop.h"
 #include "engine/result.h"
 #include "engine/session_files.h"
-
-enum {
-    GRAVES_MAX = 256
-};
 
 struct session {
     struct session *next;
@@ -43,59 +40,13 @@ struct session {
     bool is_forked;         /* or a fork itself */
     bool has_pty, is_clean; /* of a shell, as its first command wanted it; and which one: */
     json_t *words;
-    bool is_coming;         /* a fork that is not there yet: nobody may enter it */
-    bool is_lost;           /* what is queued is to hear of it */
+    bool is_coming; /* a fork that is not there yet: nobody may enter it */
+    bool is_lost;   /* what is queued is to hear of it */
     char why[200];
     uint64_t n_cells; /* ever, which names them in tracebacks */
     int64_t born_us, used_us;
     struct event *on_expiry;
 };
-
-struct grave {
-    struct grave *next;
-    char name[SESSION_NAME_MAX + 1];
-    char why[200];
-};
-
-/* ---- graves ---- */
-
-static void dig(struct gb_engine *engine, const char *name, const char *why)
-{
-    struct grave *g = calloc(1, sizeof(*g)), **at = &engine->graves;
-
-    if (!g)
-        return;
-    (void)snprintf(g->name, sizeof(g->name), "%s", name);
-    (void)snprintf(g->why, sizeof(g->why), "%s", why);
-    g->next = engine->graves;
-    engine->graves = g;
-    for (size_t n = 0; *at; at = &(*at)->next) {
-        if (++n == GRAVES_MAX) {
-            while ((*at)->next) {
-                struct grave *old = (*at)->next;
-                (*at)->next = old->next;
-                free(old);
-            }
-            return;
-        }
-    }
-}
-
-/* Was there one of that name? Then it is told of now, and forgotten. */
-static int visit(struct gb_engine *engine, const char *name, struct gb_err *err)
-{
-    for (struct grave **at = &engine->graves; *at; at = &(*at)->next) {
-        struct grave *g = *at;
-        if (strcmp(g->name, name) != 0)
-            continue;
-        (void)gb_fail(err, GB_E_GONE, 0, "the session '%.60s' is gone: %.150s", name, g->why);
-        (void)gb_fail_hint(err, "what it held is lost; the next request begins a new one");
-        *at = g->next;
-        free(g);
-        return -1;
-    }
-    return 0;
-}
 
 /* ---- the list ---- */
 
@@ -147,7 +98,7 @@ static void on_lost(void *data, const struct gb_err *why)
         (void)snprintf(s->why, sizeof(s->why), "%.190s", why->msg);
         return;
     }
-    dig(s->engine, s->name, why->msg);
+    grave_dig(s->engine, s->name, why->msg);
     session_free(s);
 }
 
@@ -186,7 +137,7 @@ static void on_expiry(evutil_socket_t fd, short what, void *data)
         return;
     }
     if (s->is_begun)
-        dig(s->engine, s->name, why);
+        grave_dig(s->engine, s->name, why);
     session_free(s);
 }
 
@@ -227,11 +178,7 @@ void sessions_free(struct gb_engine *engine)
 {
     while (engine->sessions)
         session_free(engine->sessions);
-    while (engine->graves) {
-        struct grave *g = engine->graves;
-        engine->graves = g->next;
-        free(g);
-    }
+    graves_free(engine);
 }
 
 /* ---- turns ---- */
@@ -261,7 +208,7 @@ static struct session *session_for(struct gb_job *job, struct gb_err *err)
     }
     if (s)
         return s;
-    if (visit(job->engine, r->session, err) < 0)
+    if (grave_visit(job->engine, r->session, err) < 0)
         return NULL;
     if (needs_begun(r)) {
         (void)no_such(r->session, err);

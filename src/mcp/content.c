@@ -200,8 +200,8 @@ static void put_jobs(struct page *p, const json_t *result)
         const json_t *job = json_array_get(jobs, i);
         char label[64];
 
-        (void)snprintf(label, sizeof(label), "job %lld %s: ",
-                       (long long)json_integer_value(json_object_get(job, "pid")),
+        (void)snprintf(label, sizeof(label),
+                       "job %lld %s: ", (long long)json_integer_value(json_object_get(job, "pid")),
                        json_is_true(json_object_get(job, "running")) ? "runs" : "has ended");
         put_line(p, label, json_string_at(job, "command", "?"));
     }

@@ -19,6 +19,7 @@
 #include "base/own.h"
 #include "loader_made.h"
 #include "shell/become.h"
+#include "shell/feed.h"
 #include "shell/resolve.h"
 
 enum {
@@ -26,7 +27,6 @@ enum {
     STATUS_FD = 61, /* as the shell has it */
     PATIENCE_MS = 300,
     READ_MS = 5000, /* for a shell that begins to read what it is told first */
-    STDIN_PIECE = 64 << 10,
     PENDING_MAX = 256 << 10,
 };
 
@@ -271,9 +271,8 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
         return -1;
     if (shell_family_of(l->program) != SHELL_BASH) {
         (void)gb_fail(err, GB_E_INVALID, 0, "shell: %s cannot be kept for a session", l->program);
-        return gb_fail_hint(err,
-                            "use bash, or give each command a shell of its own: without "
-                            "'session', or with -c");
+        return gb_fail_hint(err, "use bash, or give each command a shell of its own: without "
+                                 "'session', or with -c");
     }
     if (json_is_true(json_object_get(request, "pty")) && pty_open(&l->pty, err) < 0)
         return -1;
@@ -312,54 +311,24 @@ static int say_exports(struct live *l, const json_t *exports, struct gb_err *err
     return 0;
 }
 
-static void name_stdin(const struct live *l, char path[STREAM_PATH])
-{
-    (void)snprintf(path, STREAM_PATH, "%s/i%llu", l->dir, (unsigned long long)l->cell);
-}
-
 static void forget_stdin(struct live *l)
 {
     char path[STREAM_PATH];
 
     if (!l->has_stdin)
         return;
-    name_stdin(l, path);
+    feed_name(l->dir, l->cell, path);
     (void)unlink(path);
     l->has_stdin = false;
 }
 
-/* Returns 0 or -errno. */
-static int copy_file(int from, int to)
-{
-    static char piece[STDIN_PIECE];
-    off_t at = 0;
-
-    for (;;) {
-        ssize_t n = pread(from, piece, sizeof(piece), at);
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
-        int e = fd_write_all(to, piece, (size_t)n);
-        if (e < 0)
-            return e;
-        at += n;
-    }
-}
-
-/* The shell opens it by its name, as it does with what it prints to. */
 static int copy_stdin(const struct live *l, int in, char path[STREAM_PATH], struct gb_err *err)
 {
-    auto_close int fd = -1;
-    int e;
-
     (void)snprintf(path, STREAM_PATH, "/dev/null");
     if (in < 0)
         return 0;
-    name_stdin(l, path);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    e = fd < 0 ? -errno : copy_file(in, fd);
-    if (e < 0)
-        return gb_fail(err, GB_E_SYSTEM, -e, "stdin: writing it where the shell can open it");
-    return 0;
+    feed_name(l->dir, l->cell, path);
+    return feed_write(path, in, err);
 }
 
 /* Which of two gives way: one that nobody can write to any more, since whoever can would be killed by

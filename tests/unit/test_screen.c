@@ -31,7 +31,10 @@ static void test_text(void **state)
     /* An escape, and CSI, in disguise. */
     expect("\xe0\x80\x9b[31mx", "\xef\xbf\xbd[31mx\n");
     expect("\xf0\x80\x80\x9b[x", "\xef\xbf\xbd[x\n");
-    expect("\xc2\x9b" "31mx\xc2\xa0y", "\xef\xbf\xbd" "31mx\xc2\xa0y\n");
+    expect("\xc2\x9b"
+           "31mx\xc2\xa0y",
+           "\xef\xbf\xbd"
+           "31mx\xc2\xa0y\n");
 }
 
 static void test_sequences(void **state)

@@ -104,15 +104,15 @@ static bool take_pieces(const char *text, size_t len, size_t piece, struct repor
 /* A job's line has all of its command, and what follows is found wherever the room ends. */
 static void test_long_jobs(void **state)
 {
-    static const char end[] = "\n\0" N " 3\0/tmp\0";
+    static const char begin[] = "[1]+ 77 Running  (: y", end[] = "\n\0" N " 3\0/tmp\0";
     static char text[2 * REPORT_MAX];
     struct report r;
 
     (void)state;
     for (size_t len = REPORT_MAX - 48; len < REPORT_MAX + 48; len++) {
         memset(text, 'x', len);
-        memcpy(text, "[1]+ 77 Running  (: y", 21);
-        memcpy(text + len, end, sizeof(end) - 1);
+        memcpy(text, begin, sizeof(begin) - 1);
+        memcpy(text + len, end, sizeof(end));
         assert_true(take_pieces(text, len + sizeof(end) - 1, len % 2 ? 4096 : 7, &r));
         assert_int_equal(r.status, 3);
         assert_int_equal(r.n_jobs, 1);
@@ -132,9 +132,10 @@ static void test_shortening(void **state)
     assert_memory_equal(text, "[1] 7 Running  a\n0123456", len);
     assert_int_equal(len, 24);
     (void)snprintf(text, sizeof(text), "no job\n%s 0", N);
-    assert_int_equal(report_shorten(text, strlen(text), N), strlen(text)); /* its report is coming */
-    for (len = 0; len + 16 < sizeof(text); len += 16)
-        memcpy(text + len, "[1] 7 Running a\n", 16);
+    assert_int_equal(report_shorten(text, strlen(text), N),
+                     strlen(text)); /* its report is coming */
+    for (len = 0; len + 17 < sizeof(text); len += 16)
+        (void)snprintf(text + len, 17, "[1] 7 Running a\n");
     assert_int_equal(report_shorten(text, len, N), REPORT_NUMBER - 1);
     assert_int_equal(report_shorten(text, 0, N), 0);
 }
@@ -169,12 +170,9 @@ static void test_jobs_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_report),
-        cmocka_unit_test(test_statuses),
-        cmocka_unit_test(test_pieces_and_junk),
-        cmocka_unit_test(test_long_jobs),
-        cmocka_unit_test(test_shortening),
-        cmocka_unit_test(test_jobs_that_are_none),
+        cmocka_unit_test(test_a_report),        cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_pieces_and_junk), cmocka_unit_test(test_long_jobs),
+        cmocka_unit_test(test_shortening),      cmocka_unit_test(test_jobs_that_are_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
