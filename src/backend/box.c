@@ -576,9 +576,7 @@ static int send_program(struct host_box *box, const json_t *program, int in, str
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "writing the request");
     head.len = (uint32_t)strlen(text);
     /* The guest of a waiting box reads at once and all; blocking is short. */
-    e = fd_send(box->chan, &head, sizeof(head), &in, in >= 0 ? 1 : 0);
-    if (e == 0)
-        e = fd_send_all(box->chan, text, head.len);
+    e = fd_send_both(box->chan, &head, sizeof(head), text, head.len, &in, in >= 0 ? 1 : 0);
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending the request to its box") : 0;
 }
 

@@ -311,7 +311,8 @@ static void on_died(void *data, const struct gb_err *err)
     }
     l->info = NULL;
     l->gone = *err;
-    l->deaths++;
+    if (!zygote_is_spent(l->zygote))
+        l->deaths++;
     (void)evtimer_add(l->on_respawn, &at_once);
 }
 
@@ -419,7 +420,7 @@ static json_t *local_explain(struct backend *b, const struct run_order *order, s
     struct composed *c;
     json_t *plan;
 
-    if (!l->zygote && l->gone.code != GB_OK) {
+    if (!l->zygote && !l->about && l->gone.code != GB_OK) {
         *err = l->gone;
         return NULL;
     }
@@ -427,11 +428,11 @@ static json_t *local_explain(struct backend *b, const struct run_order *order, s
         *err = l->refusal;
         return NULL;
     }
-    if (!l->info || (order->isolation == ISOLATION_AUTO && l->auto_level == ISOLATION_AUTO)) {
+    if (!l->about || (order->isolation == ISOLATION_AUTO && l->auto_level == ISOLATION_AUTO)) {
         (void)gb_fail(err, GB_E_BUSY, 0, "the first box is not ready yet");
         return NULL;
     }
-    c = plans_get(&l->plans, &shape, scratch, l->info, err);
+    c = plans_get(&l->plans, &shape, scratch, l->about, err);
     plan = c ? plan_to_json(&c->plan) : NULL;
     if (plan)
         json_object_set_new(plan, "cgroup", json_boolean(l->cgroup >= 0));

@@ -46,9 +46,16 @@ struct box_shape shape_of(const struct local *l, const struct run_order *order)
 
 /* ---- making boxes ---- */
 
+/* Is this the one that an engine for one run is there for? */
+static bool is_last(const struct local *l, const struct box_shape *shape)
+{
+    return l->oneshot && !l->boxes &&
+           (!l->queue || (!l->queue->next && shape_same(&l->queue->shape, shape)));
+}
+
 static int box_make(struct local *l, const struct box_shape *shape, struct gb_err *err)
 {
-    struct order_means means = { l->zygote, &l->plans, l->info, l->cgroup };
+    struct order_means means = { l->zygote, &l->plans, l->info, l->cgroup, is_last(l, shape) };
     struct host_box *box;
     struct box_far far;
     int r;
@@ -219,7 +226,7 @@ void pump(struct local *l)
     }
     if (l->oneshot && !l->oneshot_made) {
         l->oneshot_made = true;
-        make_up_to(l, &usual, 1);
+        make_up_to(l, &usual, l->boxes ? 0 : 1);
     } else {
         make_up_to(l, &usual,
                    queued_of(l, &usual) + (l->oneshot || l->usual_refused ? 0 : l->pool));

@@ -89,8 +89,8 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
         [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer,
         [ORDER_CGROUP] = procs
     };
-    int r =
-        zygote_order(m->zygote, box->number, len, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP, err);
+    struct zygote_order order = { .number = box->number, .plan_bytes = len, .is_last = m->is_last };
+    int r = zygote_order(m->zygote, &order, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP, err);
     if (r < 0 && procs >= 0)
         cgroup_remove(m->cgroup, box->number);
     return r;

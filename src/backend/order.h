@@ -10,6 +10,7 @@ struct order_means {
     struct plans *plans;
     const json_t *info; /* what the zygote told of itself */
     int cgroup;         /* directory for the boxes' control groups, or -1 */
+    bool is_last;       /* the zygote is needed for no other */
 };
 
 /* Order the box. Its far ends are sent, not taken. */

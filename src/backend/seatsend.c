@@ -36,9 +36,7 @@ int seat_send(const struct host_box *box, const json_t *program, int words, int 
         fds[n++] = words;
     if (in >= 0)
         fds[n++] = in;
-    e = fd_send(box->chan, &head, sizeof(head), fds, n);
-    if (e == 0 && file < 0)
-        e = fd_send(box->chan, text, head.len, NULL, 0);
+    e = fd_send_both(box->chan, &head, sizeof(head), text, file < 0 ? head.len : 0, fds, n);
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending a cell to its session") : 0;
 }
 
@@ -57,9 +55,7 @@ int seat_send_fork(const struct host_box *box, const struct box_far *far, struct
                           [FORK_ANSWER] = far->answer,
                           [FORK_OUT] = far->out,
                           [FORK_ERR] = far->err };
-    int e = fd_send(box->chan, &head, sizeof(head), fds, FORK_FDS);
+    int e = fd_send_both(box->chan, &head, sizeof(head), text, head.len, fds, FORK_FDS);
 
-    if (e == 0)
-        e = fd_send(box->chan, text, head.len, NULL, 0);
     return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending to a session") : 0;
 }

@@ -16,18 +16,25 @@
 
 #include "base/own.h"
 
-int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds)
+/* iovec has no const; sendmsg does not write. */
+static struct iovec piece(const void *data, size_t len)
+{
+    union {
+        const void *in;
+        void *out;
+    } cast = { .in = data };
+
+    return (struct iovec){ .iov_base = cast.out, .iov_len = len };
+}
+
+static ssize_t send_pieces(int sock, struct iovec *pieces, size_t n_pieces, const int *fds,
+                           size_t n_fds)
 {
     union {
         struct cmsghdr align;
         char space[CMSG_SPACE(sizeof(int) * FD_PASS_MAX)];
     } control = { 0 };
-    union {
-        const void *in;
-        void *out; /* iovec has no const; sendmsg does not write */
-    } cast = { .in = data };
-    struct iovec iov = { .iov_base = cast.out, .iov_len = len };
-    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+    struct msghdr msg = { .msg_iov = pieces, .msg_iovlen = n_pieces };
     ssize_t n;
 
     if (n_fds > FD_PASS_MAX)
@@ -44,9 +51,27 @@ int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds
     do
         n = sendmsg(sock, &msg, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return -errno;
-    return (size_t)n == len ? 0 : -EMSGSIZE;
+    return n < 0 ? -errno : n;
+}
+
+int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds)
+{
+    struct iovec one = piece(data, len);
+    ssize_t n = send_pieces(sock, &one, 1, fds, n_fds);
+
+    return n < 0 ? (int)n : (size_t)n == len ? 0 : -EMSGSIZE;
+}
+
+int fd_send_both(int sock, const void *head, size_t head_len, const void *data, size_t len,
+                 const int *fds, size_t n_fds)
+{
+    struct iovec two[] = { piece(head, head_len), piece(data, len) };
+    ssize_t n = send_pieces(sock, two, 2, fds, n_fds);
+
+    if (n < (ssize_t)head_len)
+        return n < 0 ? (int)n : -EMSGSIZE;
+    n -= (ssize_t)head_len;
+    return fd_send_all(sock, (const char *)data + n, len - (size_t)n);
 }
 
 /* write(), or on a socket send(), which raises no SIGPIPE. */

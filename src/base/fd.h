@@ -10,6 +10,11 @@
 /* Send one message with up to FD_PASS_MAX descriptors. Never raises SIGPIPE. Returns 0. */
 int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds);
 
+/* A head and what it is the head of, on a stream socket and all of it: in one piece where there is
+ * room, so that who reads is woken once. The descriptors come with the head. */
+int fd_send_both(int sock, const void *head, size_t head_len, const void *data, size_t len,
+                 const int *fds, size_t n_fds);
+
 /* Send all of it on a stream socket, in as many pieces as it takes. Never raises SIGPIPE. */
 int fd_send_all(int sock, const void *data, size_t len);
 

@@ -21,6 +21,36 @@ static int digits_of(double d)
     return 17;
 }
 
+/* Times and sizes are whole thousandths, and there are many of them in a result: no need to try. */
+static int print_thousandths(double d, char *text, size_t size)
+{
+    enum {
+        WHOLE_MAX = 1000000000 /* thousandths of less are exact */
+    };
+    double magnitude = d < 0 ? -d : d;
+    long long n = magnitude < WHOLE_MAX ? (long long)(magnitude * 1000.0 + 0.5) : 0;
+    int len;
+
+    if (n == 0 || (double)n / 1000.0 != magnitude)
+        return 0;
+    len = snprintf(text, size, "%s%lld.%03lld", d < 0 ? "-" : "", n / 1000, n % 1000);
+    while (text[len - 1] == '0' && text[len - 2] != '.')
+        text[--len] = '\0';
+    return len;
+}
+
+static int print_real(double d, char *text, size_t size)
+{
+    int n = print_thousandths(d, text, size);
+
+    if (n > 0)
+        return n;
+    n = snprintf(text, size, "%.*g", digits_of(d), d);
+    if (!strpbrk(text, ".e"))
+        n += snprintf(text + n, size - (size_t)n, ".0"); /* it stays a real */
+    return n;
+}
+
 /* Rewrite the real that starts at `from` with as few digits as it needs, at `to`, which is not
  * after it. *from becomes its end; returns the end of what was written. */
 static char *shorten(char *to, const char **from)
@@ -37,9 +67,7 @@ static char *shorten(char *to, const char **from)
         return to + len;
     }
     d = strtod(at, NULL);
-    n = snprintf(text, sizeof(text), "%.*g", digits_of(d), d);
-    if (!strpbrk(text, ".e"))
-        n += snprintf(text + n, sizeof(text) - (size_t)n, ".0"); /* it stays a real */
+    n = print_real(d, text, sizeof(text));
     if ((size_t)n >= len) { /* short already, only its exponent is spelled differently */
         memmove(to, at, len);
         return to + len;

@@ -47,6 +47,8 @@ static int count_threads(void)
  * when they are next used. A fork whose child does nothing makes them do so now: a guest's own fork
  * is made by a process that borrows this memory and has none of these threads, and to end them
  * there would take for ever. */
+static int n_threads;
+
 static int settle_threads(void)
 {
     pid_t pid;
@@ -110,9 +112,18 @@ static int greet(int sock, PyObject *info, int threads)
     return fd_send(sock, text, sizeof(head) + len, NULL, 0);
 }
 
-static int make_box(const struct zygote_order *order, int init, const int *fds, size_t n,
+/* The box was the last, and its guest waits for the memory that this process is in. */
+static _Noreturn void bequeath(int sock, const struct zygote_reply *reply, int pidfd)
+{
+    (void)fd_send(sock, reply, sizeof(*reply), &pidfd, 1);
+    _exit(0);
+}
+
+static int make_box(int sock, const struct zygote_order *order, int init, const int *fds, size_t n,
                     struct zygote_reply *reply)
 {
+    static struct heir heir; /* a guest that inherits finds it here */
+
     struct plan *plan = malloc(sizeof(*plan));
     void *data = mmap(NULL, order->plan_bytes, PROT_READ, MAP_SHARED, fds[ORDER_PLAN], 0);
     struct box_spec spec = { .plan = plan,
@@ -126,17 +137,25 @@ static int make_box(const struct zygote_order *order, int init, const int *fds, 
                                       .init = init },
                              .prepare = guest_prepare,
                              .guest = guest_main };
+    bool is_heir = order->is_last && n_threads == 1 && heir_prepare(&heir);
     int pidfd = -1, r = -1;
 
     if (!plan || data == MAP_FAILED) {
         (void)gb_fail(&reply->err, GB_E_SYSTEM, errno, "reading the plan");
     } else if (plan_unpack(data, order->plan_bytes, plan, &reply->err) == 0) {
+        spec.heir = is_heir ? &heir : NULL;
         PyOS_BeforeFork();
         r = box_spawn(&spec, &reply->pid, &pidfd, &reply->err);
+        if (r == 0)
+            reply->err.code = GB_OK;
+        if (r == 0 && is_heir)
+            bequeath(sock, reply, pidfd); /* order: nothing may be touched any more */
         PyOS_AfterFork_Parent();
     }
-    if (r == 0)
-        reply->err.code = GB_OK;
+    if (is_heir) {
+        (void)close(heir.alone[0]);
+        (void)close(heir.alone[1]);
+    }
     if (data != MAP_FAILED)
         (void)munmap(data, order->plan_bytes);
     free(plan);
@@ -156,7 +175,7 @@ static bool serve_one(int sock, int init)
 
     if (len == (ssize_t)sizeof(order) && n >= ORDER_CGROUP) {
         reply.number = order.number;
-        pidfd = make_box(&order, init, fds, n, &reply);
+        pidfd = make_box(sock, &order, init, fds, n, &reply);
     }
     for (size_t i = 0; len > 0 && i < n; i++)
         (void)close(fds[i]);
@@ -187,7 +206,8 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
     afterfork_prepare();
     if (warm)
         pages_prepare();
-    bool greeted = greet(sock, info, settle_threads()) == 0;
+    n_threads = settle_threads();
+    bool greeted = greet(sock, info, n_threads) == 0;
 
     /* While the engine makes its plan: a guest would pay three times the price, copying the pages that
      * it writes to. Here, after the holes are filled, it lies in one piece. */

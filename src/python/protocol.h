@@ -52,6 +52,8 @@ enum {
 struct zygote_order {
     uint64_t number;
     uint64_t plan_bytes;
+    uint32_t is_last; /* no other will be ordered: the zygote may leave its memory to the guest, and
+                         ends then */
 };
 
 enum zygote_reply_kind {

@@ -27,6 +27,7 @@ struct zygote {
     /* the end of what it wrote to standard error: why it died, if it does */
     char words[WORDS_MAX + 1];
     size_t n_words;
+    bool is_spent; /* it has made its last box */
 };
 
 /* ---- why it died ---- */
@@ -157,13 +158,20 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
     return 0;
 }
 
-int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds, size_t n,
+int zygote_order(struct zygote *z, const struct zygote_order *order, const int *fds, size_t n,
                  struct gb_err *err)
 {
-    struct zygote_order order = { .number = number, .plan_bytes = plan_bytes };
-    int e = fd_send(z->sock, &order, sizeof(order), fds, n);
+    int e = fd_send(z->sock, order, sizeof(*order), fds, n);
 
-    return e < 0 ? gb_fail(err, GB_E_GONE, -e, "ordering a box") : 0;
+    if (e < 0)
+        return gb_fail(err, GB_E_GONE, -e, "ordering a box");
+    z->is_spent = order->is_last;
+    return 0;
+}
+
+bool zygote_is_spent(const struct zygote *z)
+{
+    return z->is_spent;
 }
 
 struct zygote *zygote_free(struct zygote *z)

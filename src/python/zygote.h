@@ -2,8 +2,10 @@
 /* The engine's side of a zygote. */
 #include <event2/event.h>
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "python/interpreter.h"
+#include "python/protocol.h"
 
 struct zygote;
 
@@ -24,8 +26,11 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
                struct gb_err *err) gb_nodiscard;
 
 /* Order a box: `n` descriptors as in protocol.h, not taken. */
-int zygote_order(struct zygote *z, uint64_t number, size_t plan_bytes, const int *fds, size_t n,
+int zygote_order(struct zygote *z, const struct zygote_order *order, const int *fds, size_t n,
                  struct gb_err *err) gb_nodiscard;
+
+/* Has it been told that an order is the last? Then its end is no accident. */
+bool zygote_is_spent(const struct zygote *z);
 
 /* Kill it and wait for it. Accepts NULL. Boxes live on. */
 struct zygote *zygote_free(struct zygote *z);

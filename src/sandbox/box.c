@@ -12,7 +12,8 @@
  * the new process does in it is little: see enter().
  *
  * The guest comes from glibc's fork(), which sets its thread id right and runs the fork handlers
- * of every library that is loaded. It readies the interpreter while init builds the box around
+ * of every library that is loaded; where the zygote makes no other, it inherits its memory instead
+ * (heir.h). It readies the interpreter while init builds the box around
  * both; when init says that its place is there it seals itself, and only when init says that the
  * box is whole does it ask for code:
  *   1. close what the box was not given
@@ -258,11 +259,35 @@ struct entry {
     const struct idmap_mounts *mounts;
 };
 
+static int be_guest(void *data)
+{
+    const struct entry *e = data;
+
+    (void)close(e->ready[1]);
+    guest_main(e->spec, e->ready[0]);
+}
+
+static pid_t make_guest(struct entry *e)
+{
+    static struct entry left; /* for the heir: the zygote's stack is not what it was by then */
+    char *stack = (char *)__builtin_frame_address(0) - ROOM;
+    pid_t pid;
+
+    if (e->spec->heir) {
+        left = *e;
+        return heir_clone(e->spec->heir, stack - (uintptr_t)stack % 16, be_guest, &left);
+    }
+    pid = fork();
+    if (pid == 0)
+        _exit(be_guest(e));
+    return pid;
+}
+
 /* In the zygote's memory, on a lower part of its stack, while it stands still. Whatever this
  * changes stays changed there. */
 static int enter(void *data)
 {
-    const struct entry *e = data;
+    struct entry *e = data;
     struct gb_err err = { 0 };
     pid_t guest = -1;
     char byte;
@@ -271,11 +296,7 @@ static int enter(void *data)
     if (fd_read_all(e->go[0], &byte, 1) < 0)
         _exit(1); /* it is, or it could not map our ids, and has said so */
     if (before_guest(e->spec, &err) == 0) {
-        guest = fork();
-        if (guest == 0) {
-            (void)close(e->ready[1]);
-            guest_main(e->spec, e->ready[0]);
-        }
+        guest = make_guest(e);
         if (guest < 0)
             gb_err_set(&err, GB_E_SYSTEM, errno, "forking the guest");
         else

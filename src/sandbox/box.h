@@ -7,6 +7,7 @@
  */
 #include <sys/types.h>
 
+#include "sandbox/heir.h"
 #include "sandbox/plan.h"
 #include "sandbox/watch.h"
 
@@ -127,6 +128,9 @@ struct box_spec {
     /* Runs in the guest, sealed, with 0, 1, 2 in place and ctl, chan and answer open. Says
      * box_ready() when it is ready to read a request. Must not return. */
     void (*guest)(const struct box_fds *fds);
+    /* Not NULL: the guest inherits the caller's memory. When the box is made, the caller ends at
+     * once, and leaves this and all that it points to as it is. */
+    const struct heir *heir;
 };
 
 /* Tell the engine that the guest waits for a request, and let go of the control socket. */

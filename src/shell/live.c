@@ -372,7 +372,7 @@ static int say_streams(struct live *l, const char *in, struct gb_err *err)
         (void)snprintf(text, sizeof(text), " 0<>%s 1>&0 2>&0 %d>&-; ", l->pty.path, STATUS_FD);
         return say(l, text, err);
     }
-    if (stream_open(s, l->dir, l->cell) < 0)
+    if (stream_open(s, l->dir, l->cell, &l->idle_pipes) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "making pipes in '%s'", l->dir);
     stream_name(l->dir, s->name, 0, out);
     stream_name(l->dir, s->name, 1, errs);
@@ -403,9 +403,12 @@ static int say_command(struct live *l, const json_t *request, int in, struct gb_
     if (say(l, text, err) < 0 || say_quoted(l, json_string_at(request, "code", ""), err) < 0)
         return -1;
     /* Its "$?" is that of the one before; under 'set -e' that would be the end of it. */
-    (void)snprintf(text, sizeof(text),
-                   "; [[ $- == *e* ]] || __gb_rc %d; \\builtin . %s/" COMMAND_FILE, l->last_status,
-                   l->dir);
+    if (l->last_status != 0) {
+        (void)snprintf(text, sizeof(text), "; [[ $- == *e* ]] || __gb_rc %d", l->last_status);
+        if (say(l, text, err) < 0)
+            return -1;
+    }
+    (void)snprintf(text, sizeof(text), "; \\builtin . %s/" COMMAND_FILE, l->dir);
     if (say(l, text, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(argv); i++)
@@ -554,7 +557,7 @@ void live_attend(struct live *l, bool is_attended)
         l->pending.len = 0;
 }
 
-/* Of the command that ran: what it has printed, to the last byte; and forget the names. */
+/* Of the command that ran: what it has printed, to the last byte. */
 static void settle_streams(struct live *l)
 {
     struct stream *s = l->is_asked ? NULL : stream_of(l, l->cell);
@@ -562,11 +565,14 @@ static void settle_streams(struct live *l)
     forget_stdin(l);
     if (!s)
         return;
-    stream_unlink(s, l->dir);
     for (int i = 0; i < 2; i++)
         stream_read(s, i, false, true);
-    if (!stream_is_open(s))
-        stream_close(s);
+    if (stream_is_open(s)) {
+        stream_unlink(s, l->dir);
+        return;
+    }
+    l->idle_pipes = s->name;
+    stream_close(s);
 }
 
 static void over(struct live *l, int status)

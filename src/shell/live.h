@@ -51,6 +51,7 @@ struct live {
     bool is_fresh;
     bool is_new; /* since the last command: what an earlier shell held is lost */
     struct stream streams[LIVE_STREAMS_MAX];
+    uint64_t idle_pipes; /* the name of some that nobody holds, for the next command; 0: none */
     struct live_job jobs[LIVE_JOBS_MAX];
     size_t n_jobs;
     char cwd[1024];

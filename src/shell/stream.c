@@ -39,22 +39,35 @@ int stream_make_spare(const char *dir)
     return make_both(dir, 0);
 }
 
-int stream_open(struct stream *s, const char *dir, uint64_t cell)
+static bool open_both(struct stream *s, const char *dir)
 {
     char path[STREAM_PATH];
 
-    *s = (struct stream){ .cell = cell, .name = cell, .fds = { -1, -1 } };
-    if (make_both(dir, cell) < 0) {
-        stream_unlink(s, dir);
-        s->name = 0;
-    }
     for (int i = 0; i < 2; i++) {
         stream_name(dir, s->name, i, path);
         s->fds[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     }
     if (s->fds[0] >= 0 && s->fds[1] >= 0)
-        return 0;
+        return true;
+    for (int i = 0; i < 2; i++)
+        gb_closep(&s->fds[i]);
     stream_unlink(s, dir);
+    return false;
+}
+
+int stream_open(struct stream *s, const char *dir, uint64_t cell, uint64_t *idle)
+{
+    *s = (struct stream){ .cell = cell, .name = *idle, .fds = { -1, -1 } };
+    *idle = 0;
+    if (s->name != 0 && open_both(s, dir)) /* a command may have removed them */
+        return 0;
+    s->name = cell;
+    if (make_both(dir, cell) < 0) {
+        stream_unlink(s, dir);
+        s->name = 0;
+    }
+    if (open_both(s, dir))
+        return 0;
     stream_close(s);
     return -1;
 }

@@ -97,9 +97,20 @@ def test_abort_is_signal_6():
      " 'true', ['true']), 0)[1])", 0),
     ("import os\nos.umask(0o022)", 0o022),
     ("import faulthandler\nfaulthandler.is_enabled()", False),
+    # The C library's own idea of the thread: with a wrong one, a lock that nobody has is its own.
+    ("import ctypes\nc, lock = ctypes.CDLL(None), ctypes.create_string_buffer(64)\n"
+     "[c.pthread_rwlock_init(lock, None), c.pthread_rwlock_rdlock(lock)]", [0, 0]),
+    ("import ctypes, os\nctypes.CDLL(None).sched_getcpu() in os.sched_getaffinity(0)", True),
 ])
 def test_process_state(code, expected):
     assert value(code) == expected
+
+
+def test_nobody_shares_memory_with_a_program():
+    """The interpreter of a single run is not copied for it: by then, nobody else must have it."""
+    with running("run", "--python", PYTHON, "-c", "print('here', flush=True)\nimport time; time.sleep(60)") as p:
+        assert p.stdout.readline() == "here\n"
+        assert sorted(descendants(p.pid).values()) == ["glovebox-guest", "glovebox-init"]
 
 
 def test_descriptors():
