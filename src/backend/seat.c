@@ -27,17 +27,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/seatsend.h"
 #include "backend/shellseat.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/own.h"
 
 enum {
-    INLINE_MAX = 64 << 10, /* more travels as a file: it must fit into a socket */
-    BEGIN_S = 20,          /* for the first copy */
-    COPY_S = 10,           /* for any other */
-    ROLL_S = 5,            /* for killing everything */
-    WAKE_US = 200000,      /* until a copy that does not answer is called again */
+    BEGIN_S = 20,     /* for the first copy */
+    COPY_S = 10,      /* for any other */
+    ROLL_S = 5,       /* for killing everything */
+    WAKE_US = 200000, /* until a copy that does not answer is called again */
     WAKES_MAX = 25,
 };
 
@@ -196,57 +196,7 @@ static void on_patience(evutil_socket_t fd, short what, void *data)
         lose(box, "its process did not come back in time");
 }
 
-/* ---- sending ---- */
-
-/* What is said in one frame fits into the socket, which holds nothing else: so it never waits. */
-static int send_frame(const struct host_box *box, const json_t *program, int words, int in,
-                      struct gb_err *err)
-{
-    auto_free char *text = json_dumps(program, JSON_COMPACT);
-    struct frame head = { .kind = FRAME_RUN, .token = box->token };
-    auto_close int file = -1;
-    int fds[3], e;
-    size_t n = 0;
-
-    if (!text)
-        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "writing the request");
-    head.len = (uint32_t)strlen(text);
-    if (head.len > INLINE_MAX) {
-        head.kind = FRAME_RUN_FILE;
-        file = fd_sealed("request", text, head.len);
-        if (file < 0)
-            return gb_fail(err, GB_E_SYSTEM, -file, "writing the request");
-        fds[n++] = file;
-    }
-    if (words >= 0)
-        fds[n++] = words;
-    if (in >= 0)
-        fds[n++] = in;
-    e = fd_send_both(box->chan, &head, sizeof(head), text, file < 0 ? head.len : 0, fds, n);
-    return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending a cell to its session") : 0;
-}
-
-static int send_op(const struct host_box *box, const char *op, struct gb_err *err)
-{
-    auto_json json_t *program = json_pack("{s:{s:s}}", "session", "op", op);
-
-    return send_frame(box, program, -1, -1, err);
-}
-
 /* ---- forks ---- */
-
-static int send_fork(const struct host_box *box, const struct box_far *far, struct gb_err *err)
-{
-    static const char text[] = "{\"session\":{\"op\":\"fork\"}}";
-    struct frame head = { .kind = FRAME_FORK, .len = sizeof(text) - 1, .token = box->token };
-    int fds[FORK_FDS] = { [FORK_CHAN] = far->chan,
-                          [FORK_ANSWER] = far->answer,
-                          [FORK_OUT] = far->out,
-                          [FORK_ERR] = far->err };
-    int e = fd_send_both(box->chan, &head, sizeof(head), text, head.len, fds, FORK_FDS);
-
-    return e < 0 ? gb_fail(err, GB_E_GONE, -e, "sending to a session") : 0;
-}
 
 /* Init hears of the new main process, and lets it go on. */
 static bool fork_born(struct host_box *box, pid_t pid)
@@ -363,10 +313,26 @@ static int send_work(struct host_box *box, struct gb_err *err)
     if (getrandom(&box->token, sizeof(box->token), 0) != (ssize_t)sizeof(box->token))
         return gb_fail(err, GB_E_SYSTEM, errno, "drawing a random number");
     if (work->act == PLACE_FORK)
-        return send_fork(box, &work->far, err);
+        return seat_send_fork(box, &work->far, err);
     if (host_box_open_words(box, work->tool_token, &words, err) < 0)
         return -1;
-    return send_frame(box, work->program, words, work->in, err);
+    return seat_send(box, work->program, words, work->in, err);
+}
+
+/* The interpreter that was begun has run nothing yet, and goes on as a shell: nobody goes back to it. */
+static void become_shell(struct host_box *box)
+{
+    struct box_seat *s = box->seat;
+    auto_json json_t *begin = seat_shell_begin(s->work.program);
+    struct gb_err err;
+
+    while (s->n_copies > 0)
+        (void)tell_init(box, BOX_DROP, s->copies[--s->n_copies].pid);
+    s->shell.is_begun = true;
+    s->phase = BEGINNING;
+    patience(box, BEGIN_S, 0);
+    if (seat_send(box, begin, -1, -1, &err) < 0)
+        lose(box, "its shell could not be told to begin");
 }
 
 static void begin_work(struct host_box *box)
@@ -374,6 +340,10 @@ static void begin_work(struct host_box *box)
     struct box_seat *s = box->seat;
     struct gb_err err;
 
+    if (s->shell.is_one && !s->shell.is_begun) {
+        become_shell(box);
+        return;
+    }
     if (s->work.act == PLACE_REWIND) {
         rewind_to(box, s->work.cell);
         return;
@@ -384,7 +354,7 @@ static void begin_work(struct host_box *box)
         !is_safe(s)) { /* it has none, or somebody has killed it: another first */
         s->phase = COPYING;
         patience(box, COPY_S, 0);
-        if (send_op(box, "copy", &err) < 0)
+        if (seat_send_op(box, "copy", &err) < 0)
             fail_work(box, &err);
         return;
     }
@@ -430,9 +400,10 @@ int seat_take(struct host_box *box, const struct box_work *work, struct gb_err *
         auto_json json_t *begin = s->shell.is_one
                                       ? seat_shell_begin(work->program)
                                       : json_pack("{s:{s:s}}", "session", "op", "begin");
-        if (fcntl(box->chan, F_SETFL, O_NONBLOCK) < 0 || send_frame(box, begin, -1, -1, err) < 0)
+        if (fcntl(box->chan, F_SETFL, O_NONBLOCK) < 0 || seat_send(box, begin, -1, -1, err) < 0)
             return -1;
         box->state = BOX_RUNNING;
+        s->shell.is_begun = s->shell.is_one;
         patience(box, BEGIN_S, 0);
     }
     s->work = *work;
@@ -728,7 +699,7 @@ struct place_about seat_about(const struct host_box *box)
 
 enum place_state seat_state(const struct host_box *box)
 {
-    if (box->state != BOX_RUNNING)
+    if (box->state != BOX_RUNNING || box->killed) /* or its end is on the way */
         return PLACE_LOST;
     return box->seat->shell.is_new ? PLACE_NEW : box->seat->state;
 }

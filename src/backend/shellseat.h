@@ -13,6 +13,7 @@ struct host_box;
 
 struct seat_shell {
     bool is_one;
+    bool is_begun;
     bool is_new; /* it has taken the place of another, which held what is lost */
     pid_t pid;   /* what the guest says of it, as all that follows */
     pid_t jobs[BOX_SPARE_MAX];

@@ -1,4 +1,4 @@
-/* `glovebox shell`: one command, in a shell of its own, in a box of its own. */
+/* `glovebox shell`: one command in a shell and a box of its own, a shell that stays (prompt.c), or a probe. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -79,17 +79,30 @@ static void tell_jobs(const struct prompt *p, const json_t *result)
     }
 }
 
+/* A directory's name is the command's choice. */
+static void show_directory(struct prompt *p, const char *name)
+{
+    auto_free char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+
+    if (!f)
+        return;
+    put_visible_text(f, name);
+    if (fclose(f) == 0)
+        (void)snprintf(p->cwd, sizeof(p->cwd), "%s", len < CWD_SHOWN ? text : "...");
+}
+
 static void note(struct prompt *p, const json_t *result)
 {
     const json_t *session = json_object_get(result, "session");
-    const char *cwd = json_string_at(session, "cwd", p->cwd);
-    size_t len = strlen(cwd);
+    const char *cwd = json_string_at(session, "cwd", NULL);
 
     p->is_asked = json_is_true(json_object_get(json_object_get(result, "pty"), "running"));
     p->cell = json_integer_value(json_object_get(session, "cell"));
     p->is_begun = p->is_begun || json_is_object(session);
-    if (cwd != p->cwd)
-        (void)snprintf(p->cwd, sizeof(p->cwd), "%s", len < CWD_SHOWN ? cwd : "...");
+    if (cwd)
+        show_directory(p, cwd);
 }
 
 static json_t *serve(struct prompt *p, const json_t *request)
@@ -135,7 +148,8 @@ static void run_command(struct prompt *p)
     if (!result || p->want_json)
         return;
     p->talk.report.request = text;
-    if (strcmp(json_string_at(result, "status", ""), "error") != 0) /* its status says that */
+    /* How a command ended its status says; that it could not begin is for us to say. */
+    if (strcmp(json_string_at(json_object_get(result, "error"), "type", ""), "exit") != 0)
         report_result(result, &p->talk.report);
     p->talk.report.request = NULL;
     converse_tell_state(result);
@@ -318,6 +332,8 @@ static void type_line(struct prompt *p, const char *line)
     code = json_object_get(json_object_get(result, "pty"), "exit_code");
     if (json_is_integer(code))
         p->status = (int)json_integer_value(code);
+    if (result && !p->want_json)
+        report_result(result, &p->talk.report);
 }
 
 static void take_line(struct prompt *p, const char *line)

@@ -33,12 +33,27 @@ static void print_error(FILE *f, const json_t *error, const char *fallback)
         fprintf(f, "glovebox: hint: %s\n", hint);
 }
 
+/* The word of a box in which commands ran. */
+static void print_guests(FILE *f, const char *label, const char *text)
+{
+    if (!*text)
+        return;
+    fprintf(f, "glovebox: %s", label);
+    put_visible_text(f, text);
+    fputc('\n', f);
+}
+
 static void print_raised(FILE *f, const json_t *result, const struct report *r)
 {
-    const char *traceback = json_string_at(json_object_get(result, "error"), "traceback", NULL);
+    const json_t *error = json_object_get(result, "error");
+    const char *traceback = json_string_at(error, "traceback", NULL);
     size_t len = traceback ? strlen(traceback) : 0;
 
     (void)r;
+    if (strcmp(json_string_at(error, "type", ""), "shell") == 0) { /* it could not begin */
+        print_guests(f, "", json_string_at(error, "message", ""));
+        print_guests(f, "hint: ", json_string_at(error, "hint", ""));
+    }
     if (len > 0)
         fprintf(f, "%s%s", traceback, traceback[len - 1] == '\n' ? "" : "\n");
 }

@@ -203,10 +203,14 @@ static void collect_unready(struct gb_job *job, const json_t *failed)
 /* A shell that stays could not begin the command, or says so: it is in a box where commands ran. */
 static bool collect_shell_failed(struct gb_job *job, const json_t *failed)
 {
+    json_t *error;
+
     if (!job->request.is_shell || !json_is_object(failed))
         return false;
+    error = plain_error("shell", json_string_at(failed, "message", ""));
+    json_object_set_new(error, "hint", json_string(json_string_at(failed, "hint", "")));
     set_status(job, "error", EXIT_FAILED);
-    set(job, "error", plain_error("shell", json_string_at(failed, "message", "")));
+    set(job, "error", error);
     return true;
 }
 

@@ -18,14 +18,11 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/walk.h"
+#include "engine/graves.h"
 #include "engine/history.h"
 #include "engine/loop.h"
 #include "engine/result.h"
 #include "engine/session_files.h"
-
-enum {
-    GRAVES_MAX = 256
-};
 
 struct session {
     struct session *next;
@@ -40,59 +37,16 @@ struct session {
     struct history history; /* for the check */
     bool is_begun;          /* a cell has run */
     bool is_shell;          /* what lives in it */
-    bool is_coming;         /* a fork that is not there yet: nobody may enter it */
-    bool is_lost;           /* what is queued is to hear of it */
+    bool is_forked;         /* or a fork itself */
+    bool has_pty, is_clean; /* of a shell, as its first command wanted it; and which one: */
+    json_t *words;
+    bool is_coming; /* a fork that is not there yet: nobody may enter it */
+    bool is_lost;   /* what is queued is to hear of it */
     char why[200];
     uint64_t n_cells; /* ever, which names them in tracebacks */
     int64_t born_us, used_us;
     struct event *on_expiry;
 };
-
-struct grave {
-    struct grave *next;
-    char name[SESSION_NAME_MAX + 1];
-    char why[200];
-};
-
-/* ---- graves ---- */
-
-static void dig(struct gb_engine *engine, const char *name, const char *why)
-{
-    struct grave *g = calloc(1, sizeof(*g)), **at = &engine->graves;
-
-    if (!g)
-        return;
-    (void)snprintf(g->name, sizeof(g->name), "%s", name);
-    (void)snprintf(g->why, sizeof(g->why), "%s", why);
-    g->next = engine->graves;
-    engine->graves = g;
-    for (size_t n = 0; *at; at = &(*at)->next) {
-        if (++n == GRAVES_MAX) {
-            while ((*at)->next) {
-                struct grave *old = (*at)->next;
-                (*at)->next = old->next;
-                free(old);
-            }
-            return;
-        }
-    }
-}
-
-/* Was there one of that name? Then it is told of now, and forgotten. */
-static int visit(struct gb_engine *engine, const char *name, struct gb_err *err)
-{
-    for (struct grave **at = &engine->graves; *at; at = &(*at)->next) {
-        struct grave *g = *at;
-        if (strcmp(g->name, name) != 0)
-            continue;
-        (void)gb_fail(err, GB_E_GONE, 0, "the session '%.60s' is gone: %.150s", name, g->why);
-        (void)gb_fail_hint(err, "what it held is lost; the next request begins a new one");
-        *at = g->next;
-        free(g);
-        return -1;
-    }
-    return 0;
-}
 
 /* ---- the list ---- */
 
@@ -119,6 +73,7 @@ static void session_free(struct session *s)
     (void)mounts_unref(s->mounts);
     (void)walk_free(s->seen);
     history_done(&s->history);
+    json_decref(s->words);
     free(s);
 }
 
@@ -129,7 +84,7 @@ static void empty(struct session *s)
         s->engine->backend->ops->place_free(s->place);
     s->place = NULL;
     s->seen = walk_free(s->seen);
-    s->is_begun = false;
+    s->is_begun = s->is_forked = false;
     s->n_cells = 0;
     history_clear(&s->history);
 }
@@ -143,7 +98,7 @@ static void on_lost(void *data, const struct gb_err *why)
         (void)snprintf(s->why, sizeof(s->why), "%.190s", why->msg);
         return;
     }
-    dig(s->engine, s->name, why->msg);
+    grave_dig(s->engine, s->name, why->msg);
     session_free(s);
 }
 
@@ -182,7 +137,7 @@ static void on_expiry(evutil_socket_t fd, short what, void *data)
         return;
     }
     if (s->is_begun)
-        dig(s->engine, s->name, why);
+        grave_dig(s->engine, s->name, why);
     session_free(s);
 }
 
@@ -204,6 +159,7 @@ static struct session *session_new(const struct gb_job *job, const char *name, s
         (void)snprintf(s->name, sizeof(s->name), "%s", name);
         s->engine = engine;
         s->made = job->request.settings;
+        s->is_shell = false; /* until a command of one is ordered */
         s->born_us = s->used_us = clock_us();
         history_init(&s->history);
         s->on_expiry = evtimer_new(engine->base, on_expiry, s);
@@ -222,11 +178,7 @@ void sessions_free(struct gb_engine *engine)
 {
     while (engine->sessions)
         session_free(engine->sessions);
-    while (engine->graves) {
-        struct grave *g = engine->graves;
-        engine->graves = g->next;
-        free(g);
-    }
+    graves_free(engine);
 }
 
 /* ---- turns ---- */
@@ -256,7 +208,7 @@ static struct session *session_for(struct gb_job *job, struct gb_err *err)
     }
     if (s)
         return s;
-    if (visit(job->engine, r->session, err) < 0)
+    if (grave_visit(job->engine, r->session, err) < 0)
         return NULL;
     if (needs_begun(r)) {
         (void)no_such(r->session, err);
@@ -319,7 +271,7 @@ static int refuse_stricter(const struct session *s, const struct gb_job *job, st
 {
     uint64_t policy = settings_policy(&job->request.settings);
 
-    if (s->is_shell || !s->is_begun || policy <= s->history.policy)
+    if (job->request.is_shell || !s->is_begun || policy <= s->history.policy)
         return 0;
     (void)gb_fail(err, GB_E_INVALID, 0,
                   "policy: '%s' means nothing in a session where a cell ran under '%s'",
@@ -332,6 +284,35 @@ static bool is_about_shell(const struct request *r)
     return r->op >= SESSION_JOBS;
 }
 
+/* Were there only files put into it? Then it can still become either. */
+static bool is_untouched(const struct session *s)
+{
+    return !s->is_shell && s->n_cells == 0 && !s->is_forked;
+}
+
+/* What a shell is it is from its first command on. */
+static int refuse_other_shell(const struct session *s, const struct request *r, struct gb_err *err)
+{
+    const struct {
+        const char *key;
+        bool is_other;
+        const char *how;
+    } wishes[] = {
+        { "shell", r->shell.words && !json_equal(r->shell.words, s->words), "with another" },
+        { "pty", r->shell.pty && !s->has_pty, "without a terminal" },
+        { "clean_env", r->shell.clean_env && !s->is_clean, "with variables of the operator's" },
+    };
+
+    for (size_t i = 0; s->is_begun && s->is_shell && i < ARRAY_LEN(wishes); i++) {
+        if (!wishes[i].is_other)
+            continue;
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: the session '%.60s' was begun %s", wishes[i].key,
+                      s->name, wishes[i].how);
+        return gb_fail_hint(err, "leave it out, or use another session");
+    }
+    return 0;
+}
+
 /* A shell has no use for Python, nor an interpreter for commands. */
 static int refuse_foreign(const struct session *s, const struct request *r, struct gb_err *err)
 {
@@ -339,7 +320,8 @@ static int refuse_foreign(const struct session *s, const struct request *r, stru
     bool wants_python =
         (!r->is_op && !r->is_shell) || r->op == SESSION_REWIND || r->op == SESSION_FORK;
 
-    if (!s->is_begun || (s->is_shell ? !wants_python : !wants_shell))
+    if (!s->is_begun || (s->is_shell ? !wants_python : !wants_shell) ||
+        (r->is_shell && is_untouched(s)))
         return 0;
     if (r->is_op)
         return gb_fail(err, GB_E_INVALID, 0, "op: the session '%.60s' is %s", s->name,
@@ -375,6 +357,8 @@ int session_admit(struct gb_job *job, struct gb_err *err)
         return -1;
     if (job->request.is_op)
         return 0;
+    if (refuse_other_shell(s, &job->request, err) < 0)
+        return -1;
     return s->is_begun && refuse_other(s, &job->request, err) < 0 ? -1
                                                                   : refuse_stricter(s, job, err);
 }
@@ -430,14 +414,25 @@ json_t *session_findings(const struct gb_job *job, const json_t *findings, json_
 
 /* ---- runs ---- */
 
+static void note_shell(struct session *s, const struct request *r)
+{
+    s->has_pty = json_is_true(json_object_get(r->program, "pty"));
+    s->is_clean = r->shell.clean_env;
+    json_decref(s->words);
+    s->words = json_incref(json_object_get(r->program, "shell"));
+}
+
 static int order_cell(struct session *s, struct gb_job *job, struct run_order *order,
                       struct gb_err *err)
 {
     json_t *program = job->request.program;
 
-    if (s->is_shell) {
+    if (job->request.is_shell) {
+        if (!s->is_shell)
+            note_shell(s, &job->request);
+        shell_session_program(&job->request, &s->engine->config, !s->is_shell);
+        s->is_shell = true;
         s->n_cells++;
-        shell_session_program(&job->request, &s->engine->config, !s->is_begun);
         order->program = program;
         return 0;
     }
@@ -477,7 +472,7 @@ static int order_rewind(struct session *s, const struct gb_job *job, struct run_
 }
 
 /* The other begins as this one is. It is nobody's yet, and goes if the fork does not come to be. */
-static int order_fork(const struct session *s, struct gb_job *job, struct run_order *order,
+static int order_fork(struct session *s, struct gb_job *job, struct run_order *order,
                       struct gb_err *err)
 {
     const char *name = job->request.into;
@@ -500,6 +495,7 @@ static int order_fork(const struct session *s, struct gb_job *job, struct run_or
     fork->mounts = mounts_ref(s->mounts);
     fork->n_cells = s->n_cells;
     fork->is_coming = true;
+    fork->is_forked = s->is_forked = true;
     order->act = PLACE_FORK;
     order->into = fork->place;
     return 0;
@@ -555,7 +551,7 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
         return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
     if (!s->is_begun) {
         s->made = job->request.settings;
-        s->is_shell = job->request.is_shell;
+        s->is_shell = false; /* until a command of one is ordered */
         (void)mounts_unref(s->mounts);
         s->mounts = mounts_ref(job->request.mounts);
     }

@@ -207,17 +207,27 @@ int shell_request(struct request *r, const struct config *config, struct gb_err 
 
 /* ---- a command of a session ---- */
 
+/* What the request changes in a shell that is there: values, and null for what goes. */
+static json_t *exports_of(const struct request *r)
+{
+    json_t *exports = json_object();
+
+    for (size_t i = 0; i < json_array_size(r->shell.unset); i++)
+        json_object_set_new(exports, json_string_value(json_array_get(r->shell.unset, i)),
+                            json_null());
+    json_object_update(exports, json_object_get(r->json, "env"));
+    return exports;
+}
+
 void shell_session_program(struct request *r, const struct config *config, bool is_first)
 {
     enum shell_confine confine = r->shell.confine ? r->shell.confine : config->shell.confine;
     json_t *workdir = json_object_get(r->program, "workdir");
-    json_t *env = json_object_get(r->json, "env");
 
     if (workdir && confine != CONFINE_NO)
         json_object_set(r->program, "anchor", workdir);
-    if (json_object_size(env) > 0 && !is_first)
-        json_object_set(r->program, "exports", env);
     if (!is_first) { /* it has them */
+        json_object_set_new(r->program, "exports", exports_of(r));
         json_object_del(r->program, "env");
         json_object_del(r->program, "shell");
     }

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/json.h"
 #include "base/own.h"
 
 enum {
@@ -14,7 +13,7 @@ enum {
 
 /* An object keeps the order in which its keys were set: the one used longest ago comes first. */
 struct handles {
-    json_t *all; /* handle: {"kind", "principal"} */
+    json_t *all; /* handle: the principal, or null */
 };
 
 struct handles *handles_new(void)
@@ -50,32 +49,31 @@ static int make_up(char ret[HANDLE_TEXT])
     return 0;
 }
 
-const char *handles_mint(struct handles *h, const char *kind, const char *principal)
+const char *handles_mint(struct handles *h, const char *principal)
 {
     char text[HANDLE_TEXT];
-    json_t *entry = json_pack("{s:s,s:s?}", "kind", kind, "principal", principal);
 
-    if (make_up(text) < 0 || json_object_set_new(h->all, text, entry) < 0)
+    if (make_up(text) < 0 || json_object_set_new(h->all, text, json_pack("s?", principal)) < 0)
         return NULL;
     if (json_object_size(h->all) > HANDLES_MAX)
         (void)json_object_del(h->all, json_object_iter_key(json_object_iter(h->all)));
     return json_object_iter_key(json_object_iter_at(h->all, text));
 }
 
-const char *handles_kind(struct handles *h, const char *handle, const char *principal)
+bool handles_has(struct handles *h, const char *handle, const char *principal)
 {
     json_t *entry = json_object_get(h->all, handle);
     char name[HANDLE_TEXT];
-    const char *owner = json_string_value(json_object_get(entry, "principal"));
+    const char *owner = json_string_value(entry);
 
     if (!entry || !owner != !principal || (owner && strcmp(owner, principal) != 0))
-        return NULL;
+        return false;
     /* To the end. By a copy: the text may be the key that goes. */
     (void)snprintf(name, sizeof(name), "%s", handle);
     json_incref(entry);
     (void)json_object_del(h->all, name);
     (void)json_object_set_new(h->all, name, entry);
-    return json_string_at(entry, "kind", "");
+    return true;
 }
 
 void handles_drop(struct handles *handles, const char *handle)

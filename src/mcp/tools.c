@@ -56,29 +56,22 @@ static void add_timeout(json_t *request, const struct mcp_face *face, const json
         (void)json_object_set_new(request, "timeout", json_incref(json_shared(timeout)));
 }
 
-/* Put the session into the request; `kind` is of one that "new" begins, and of those that will do
- * unless any does. False: the call was answered, and the request dropped. */
-static bool add_session(struct mcp_call *call, struct mcp_face *face, json_t *request,
-                        const char *kind, bool will_any_do)
+/* Put the session into the request, which may begin one. False: the call was answered, and the request
+ * dropped. */
+static bool add_session(struct mcp_call *call, struct mcp_face *face, json_t *request, bool begins)
 {
     const char *handle = json_string_at(mcp_call_arguments(call), "session", NULL);
-    const char *principal = mcp_call_principal(call), *its_kind;
+    const char *principal = mcp_call_principal(call);
 
     if (!handle)
         return true;
-    if (kind && strcmp(handle, "new") == 0) {
-        handle = handles_mint(face->handles, kind, principal);
-    } else {
-        its_kind = handles_kind(face->handles, handle, principal);
-        if (!its_kind || (!will_any_do && strcmp(kind, its_kind) != 0)) {
-            json_decref(request);
-            mcp_call_refuse(call, its_kind
-                                      ? "that session is of the other kind: one is for Python, "
-                                        "the other for the shell"
-                                      : "unknown session: it was closed, has expired, or never "
-                                        "was; \"new\" begins one");
-            return false;
-        }
+    if (begins && strcmp(handle, "new") == 0) {
+        handle = handles_mint(face->handles, principal);
+    } else if (!handles_has(face->handles, handle, principal)) {
+        json_decref(request);
+        mcp_call_refuse(call, "unknown session: it was closed, has expired, or never was; \"new\" "
+                              "begins one");
+        return false;
     }
     if (handle)
         (void)json_object_set_new(request, "session", json_string(handle));
@@ -101,7 +94,7 @@ static void execute_code(struct mcp_call *call, void *data)
     copy(request, args, "code");
     copy(request, args, "inputs");
     add_timeout(request, face, args);
-    if (add_session(call, face, request, "python", false))
+    if (add_session(call, face, request, true))
         execute(call, face, request, EXECUTE_RUN);
 }
 
@@ -113,7 +106,7 @@ static void run_shell(struct mcp_call *call, void *data)
 
     copy(request, args, "command");
     add_timeout(request, face, args);
-    if (add_session(call, face, request, "shell", false))
+    if (add_session(call, face, request, true))
         execute(call, face, request, EXECUTE_RUN);
 }
 
@@ -125,7 +118,7 @@ static void session_op(struct mcp_call *call, struct mcp_face *face, const char 
 
     for (; keys && *keys; keys++)
         copy(request, args, *keys);
-    if (add_session(call, face, request, NULL, true))
+    if (add_session(call, face, request, false))
         execute(call, face, request, EXECUTE_OP);
 }
 
@@ -162,7 +155,7 @@ static void write_file(struct mcp_call *call, void *data)
     content = text ? json_incref(json_shared(text)) : json_pack("{s:O}", "base64", base64);
     request = json_pack("{s:s,s:s,s:{s:o}}", "kind", "session", "op", "write_file", "files",
                         json_string_at(args, "path", ""), content);
-    if (add_session(call, data, request, "python", true))
+    if (add_session(call, data, request, true))
         execute(call, data, request, EXECUTE_OP);
 }
 

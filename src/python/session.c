@@ -344,8 +344,6 @@ static void next_order(const struct session *s, struct guest_order *order)
 
 void session_main(const struct box_fds *fds, struct guest_order *order)
 {
-    if (shells_is(order->request))
-        shells_main(fds, order);
     struct session s = { .keeps = { fds->chan, fds->answer, { -1, -1, -1, -1 }, getppid() } };
 
     if (!getcwd(s.workspace, sizeof(s.workspace)) || !strrchr(s.workspace, '/'))
@@ -354,6 +352,8 @@ void session_main(const struct box_fds *fds, struct guest_order *order)
         (void)snprintf(s.base, sizeof(s.base), "%.*s",
                        (int)(strrchr(s.workspace, '/') - s.workspace), s.workspace);
     while (order->request) {
+        if (shells_is(order->request)) /* at first, or after nothing but files were put there */
+            shells_main(fds, order);
         obey(&s, order);
         json_decref(order->request);
         next_order(&s, order);

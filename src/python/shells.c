@@ -342,10 +342,9 @@ static void turn(struct shells *s)
     bool is_looked_at = s->op && s->live.is_running && s->live.pty.master >= 0;
     int ready = poll(fds, n + 2, s->live.is_fresh ? FRESH_MS : is_looked_at ? LOOK_MS : -1);
 
-    if (ready == 0 && s->live.is_fresh)
-        s->live.is_fresh = false;
-    else
+    if (ready != 0 || !s->live.is_fresh)
         look_at_terminal(s);
+    s->live.is_fresh = false; /* whatever it was: a job that prints without end must not hide it */
     if (ready <= 0)
         return;
     live_turn(&s->live, fds + 2, n);

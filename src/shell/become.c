@@ -49,15 +49,21 @@ static int check_dialect(const char *program, const char *dialect, struct gb_err
     return gb_fail_hint(err, "use bash, or write the command without what only bash has");
 }
 
+static int fill(struct shell_ready *ret, const struct shell_call *call, const json_t *env)
+{
+    ret->argv_json = shell_argv(call);
+    ret->env_json = env_list(env);
+    ret->argv = pointers(ret->argv_json);
+    ret->env = pointers(ret->env_json);
+    return ret->argv && ret->env ? 0 : -1;
+}
+
 int shell_words_of(const json_t *request, const char *program, struct shell_ready *ret)
 {
     struct shell_call call = { .program = program, .words = json_object_get(request, "shell") };
 
-    *ret = (struct shell_ready){ .argv_json = shell_argv(&call),
-                                 .env_json = env_list(json_object_get(request, "env")) };
-    ret->argv = pointers(ret->argv_json);
-    ret->env = pointers(ret->env_json);
-    if (ret->argv && ret->env)
+    *ret = (struct shell_ready){ 0 };
+    if (fill(ret, &call, json_object_get(request, "env")) == 0)
         return 0;
     shell_ready_done(ret);
     return -1;
@@ -92,11 +98,7 @@ int shell_prepare(const json_t *request, struct shell_ready *ret, struct gb_err 
                                  "/mnt");
     }
     call.program = ret->program;
-    ret->argv_json = shell_argv(&call);
-    ret->env_json = env_list(env);
-    ret->argv = pointers(ret->argv_json);
-    ret->env = pointers(ret->env_json);
-    if (!ret->argv || !ret->env)
+    if (fill(ret, &call, env) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "starting the shell");
     return 0;
 }

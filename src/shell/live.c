@@ -19,6 +19,7 @@
 #include "base/own.h"
 #include "loader_made.h"
 #include "shell/become.h"
+#include "shell/feed.h"
 #include "shell/resolve.h"
 
 enum {
@@ -26,7 +27,6 @@ enum {
     STATUS_FD = 61, /* as the shell has it */
     PATIENCE_MS = 300,
     READ_MS = 5000, /* for a shell that begins to read what it is told first */
-    STDIN_PIECE = 64 << 10,
     PENDING_MAX = 256 << 10,
 };
 
@@ -157,7 +157,8 @@ static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
         shell_ready_done(&ready);
         return r;
     }
-    (void)posix_spawn_file_actions_adddup2(&actions, e->status[1], STATUS_FD);
+    /* It refuses a number beyond the limit of open files. */
+    r = posix_spawn_file_actions_adddup2(&actions, e->status[1], STATUS_FD);
     (void)posix_spawn_file_actions_adddup2(&actions, e->script[0], STDIN_FILENO);
     (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -165,7 +166,8 @@ static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
     (void)posix_spawnattr_setsigdefault(&attr, &all);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
                                               POSIX_SPAWN_SETSID);
-    r = posix_spawn(ret, l->program, &actions, &attr, ready.argv, ready.env);
+    if (r == 0)
+        r = posix_spawn(ret, l->program, &actions, &attr, ready.argv, ready.env);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)posix_spawnattr_destroy(&attr);
     shell_ready_done(&ready);
@@ -236,7 +238,11 @@ static int start(struct live *l, bool carry, struct gb_err *err)
     l->status = e.status[0];
     if (r != 0) {
         drop_shell(l);
-        return gb_fail(err, GB_E_SYSTEM, r, "starting %s", l->program);
+        (void)gb_fail(err, GB_E_SYSTEM, r, "starting %s", l->program);
+        return r == EBADF || r == EMFILE
+                   ? gb_fail_hint(err, "a shell that stays needs at least %d open files",
+                                  STATUS_FD + 1)
+                   : -1;
     }
     (void)fcntl(l->script, F_SETFL, O_NONBLOCK);
     (void)fcntl(l->status, F_SETFL, O_NONBLOCK);
@@ -265,9 +271,8 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
         return -1;
     if (shell_family_of(l->program) != SHELL_BASH) {
         (void)gb_fail(err, GB_E_INVALID, 0, "shell: %s cannot be kept for a session", l->program);
-        return gb_fail_hint(err,
-                            "use bash, or leave 'session' out: each command then has a shell of "
-                            "its own");
+        return gb_fail_hint(err, "use bash, or give each command a shell of its own: without "
+                                 "'session', or with -c");
     }
     if (json_is_true(json_object_get(request, "pty")) && pty_open(&l->pty, err) < 0)
         return -1;
@@ -306,42 +311,48 @@ static int say_exports(struct live *l, const json_t *exports, struct gb_err *err
     return 0;
 }
 
-/* The shell opens it by its name, as it does with what it prints to. */
+static void forget_stdin(struct live *l)
+{
+    char path[STREAM_PATH];
+
+    if (!l->has_stdin)
+        return;
+    feed_name(l->dir, l->cell, path);
+    (void)unlink(path);
+    l->has_stdin = false;
+}
+
 static int copy_stdin(const struct live *l, int in, char path[STREAM_PATH], struct gb_err *err)
 {
-    static char piece[STDIN_PIECE];
-    auto_close int fd = -1;
-    off_t at = 0;
-    ssize_t n;
-
     (void)snprintf(path, STREAM_PATH, "/dev/null");
     if (in < 0)
         return 0;
-    (void)snprintf(path, STREAM_PATH, "%s/i%llu", l->dir, (unsigned long long)l->cell);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    while (fd >= 0 && (n = pread(in, piece, sizeof(piece), at)) > 0) {
-        if (fd_write_all(fd, piece, (size_t)n) < 0)
-            break;
-        at += n;
-    }
-    if (fd < 0 || n != 0)
-        return gb_fail(err, GB_E_SYSTEM, errno, "stdin: writing it where the shell can open it");
-    return 0;
+    feed_name(l->dir, l->cell, path);
+    return feed_write(path, in, err);
 }
 
-/* What the last command left open stays with its jobs; the oldest goes where there are too many. */
+/* Which of two gives way: one that nobody can write to any more, since whoever can would be killed by
+ * it; else the older. */
+static bool gives_way(const struct stream *s, const struct stream *other)
+{
+    bool is_open = stream_is_open(s), other_is_open = stream_is_open(other);
+
+    return is_open != other_is_open ? other_is_open : s->cell < other->cell;
+}
+
+/* What the last command left open stays with its jobs, as long as there are not too many. */
 static struct stream *free_stream(struct live *l)
 {
-    struct stream *oldest = &l->streams[0];
+    struct stream *chosen = &l->streams[0];
 
     for (size_t i = 0; i < LIVE_STREAMS_MAX; i++) {
         if (l->streams[i].cell == 0)
             return &l->streams[i];
-        if (l->streams[i].cell < oldest->cell)
-            oldest = &l->streams[i];
+        if (gives_way(&l->streams[i], chosen))
+            chosen = &l->streams[i];
     }
-    stream_close(oldest);
-    return oldest;
+    stream_close(chosen);
+    return chosen;
 }
 
 static struct stream *stream_of(struct live *l, uint64_t cell)
@@ -375,6 +386,10 @@ static int say_command(struct live *l, const json_t *request, int in, struct gb_
     const json_t *argv = json_object_get(request, "argv");
     char text[STREAM_PATH + 80], path[STREAM_PATH];
 
+    if (in >= 0 && l->pty.master >= 0) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "stdin: what runs in a terminal reads what is typed");
+        return gb_fail_hint(err, "use op 'type', or '<' and a file");
+    }
     l->has_stdin = in >= 0;
     if (copy_stdin(l, in, path, err) < 0 ||
         say_exports(l, json_object_get(request, "exports"), err) < 0)
@@ -423,6 +438,18 @@ static int say_shorter(struct live *l, struct gb_err *err)
     return say(l, "\\. \"$__gb_step\"\n", err);
 }
 
+/* It never begins. */
+static void abandon(struct live *l)
+{
+    struct stream *s = stream_of(l, l->cell);
+
+    forget_stdin(l);
+    if (!s)
+        return;
+    stream_unlink(s, l->dir);
+    stream_close(s);
+}
+
 static int begin(struct live *l, const json_t *request, int in, struct gb_err *err)
 {
     if (l->pid == 0 && start(l, l->has_left, err) < 0)
@@ -434,9 +461,12 @@ static int begin(struct live *l, const json_t *request, int in, struct gb_err *e
     l->said.len = 0; /* what nobody was asked */
     if ((request && (keep_files(l, err) < 0 || say_command(l, request, in, err) < 0)) ||
         say_end(l, err) < 0 || (request && say_shorter(l, err) < 0)) {
+        if (request)
+            abandon(l);
         l->to_say.len = 0;
-        return -1;
+        return err->code == GB_E_LIMIT ? gb_fail_wrap(err, "the command and its arguments") : -1;
     }
+    l->is_asked = !request;
     l->is_running = l->is_fresh = true;
     flush(l);
     return 0;
@@ -530,15 +560,11 @@ void live_attend(struct live *l, bool is_attended)
 /* Of the command that ran: what it has printed, to the last byte. */
 static void settle_streams(struct live *l)
 {
-    struct stream *s = stream_of(l, l->cell);
-    char path[STREAM_PATH];
+    struct stream *s = l->is_asked ? NULL : stream_of(l, l->cell);
 
+    forget_stdin(l);
     if (!s)
         return;
-    if (l->has_stdin) {
-        (void)snprintf(path, sizeof(path), "%s/i%llu", l->dir, (unsigned long long)l->cell);
-        (void)unlink(path);
-    }
     for (int i = 0; i < 2; i++)
         stream_read(s, i, false, true);
     if (stream_is_open(s)) {
@@ -588,6 +614,8 @@ static void hear(struct live *l)
     }
     l->said.len -= used;
     memmove(l->said.data, l->said.data + used, l->said.len);
+    if (l->said.len >= REPORT_MAX)
+        l->said.len = report_shorten(l->said.data, l->said.len, l->number);
 }
 
 void live_reap(struct live *l)
@@ -651,7 +679,7 @@ void live_turn(struct live *l, const struct pollfd *fds, size_t n)
 {
     for (size_t i = 0; i < LIVE_STREAMS_MAX; i++) {
         struct stream *s = &l->streams[i];
-        bool is_late = !l->is_running || s->cell != l->cell;
+        bool is_late = !l->is_running || l->is_asked || s->cell != l->cell;
         if (s->cell == 0)
             continue;
         for (int which = 0; which < 2; which++)
@@ -747,6 +775,8 @@ bool live_end_job(const struct live *l, pid_t pid)
     for (size_t i = 0; i < l->n_jobs; i++) {
         if (l->jobs[i].about.pid != pid)
             continue;
+        if (!l->jobs[i].about.is_running) /* the number may be somebody else's by now */
+            return true;
         (void)kill(-pid, SIGTERM);
         (void)kill(-pid, SIGCONT);
         /* And as long again until the shell has seen it. */

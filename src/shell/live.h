@@ -45,9 +45,10 @@ struct live {
     uint64_t cell;
     int last_status;
     bool is_running;
+    bool is_asked; /* what runs is no command, but a question (live_ask) */
     bool has_stdin;
-    bool
-        is_fresh; /* a command has just begun: most are over before it is worth looking at its pipes */
+    /* A command has just begun: most are over before it is worth looking at its pipes. */
+    bool is_fresh;
     bool is_new; /* since the last command: what an earlier shell held is lost */
     struct stream streams[LIVE_STREAMS_MAX];
     uint64_t idle_pipes; /* the name of some that nobody holds, for the next command; 0: none */

@@ -81,6 +81,42 @@ size_t report_jobs(const char *text, size_t len, struct report_job *ret, size_t 
     return n;
 }
 
+/* Moves what is to stay of the line. One without an end may have the number's beginning at its own. */
+static size_t shorten_line(char *to, const char *from, size_t len, bool has_end)
+{
+    size_t tail = has_end ? 1 : REPORT_NUMBER - 1;
+
+    if (has_end && from[0] != '[')
+        return 0;
+    if (len <= REPORT_LINE + tail) {
+        memmove(to, from, len);
+        return len;
+    }
+    memmove(to, from, REPORT_LINE);
+    memmove(to + REPORT_LINE, from + len - tail, tail);
+    return REPORT_LINE + tail;
+}
+
+size_t report_shorten(char *text, size_t len, const char *number)
+{
+    size_t kept = 0;
+
+    if (memmem(text, len, number, REPORT_NUMBER))
+        return len;
+    for (size_t at = 0; at < len;) {
+        const char *line = memchr(text + at, '\n', len - at);
+        size_t n = line ? (size_t)(line + 1 - text) - at : len - at;
+
+        kept += shorten_line(text + kept, text + at, n, line != NULL);
+        at += n;
+    }
+    if (kept < REPORT_MAX / 2)
+        return kept;
+    /* So many jobs are nobody's. */
+    memmove(text, text + kept - (REPORT_NUMBER - 1), REPORT_NUMBER - 1);
+    return REPORT_NUMBER - 1;
+}
+
 /* ---- the whole ---- */
 
 bool report_read(const char *text, size_t len, const char *number, struct report *ret,
@@ -89,10 +125,8 @@ bool report_read(const char *text, size_t len, const char *number, struct report
     const char *end = text + len, *at = memmem(text, len, number, REPORT_NUMBER), *cwd, *after;
 
     *ret_used = 0;
-    if (!at) { /* the number may be on its way, and the jobs are before it */
-        *ret_used = len >= REPORT_MAX ? len : 0;
+    if (!at)
         return false;
-    }
     cwd = memchr(at, '\0', (size_t)(end - at));
     after = cwd ? memchr(cwd + 1, '\0', (size_t)(end - cwd - 1)) : NULL;
     if (!after) {

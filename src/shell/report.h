@@ -12,6 +12,7 @@ enum {
     REPORT_MAX = 64 << 10,
     REPORT_JOBS_MAX = 32,
     REPORT_NUMBER = 16, /* hexadecimal digits */
+    REPORT_LINE = 256,  /* of a job's, which has all of its command */
 };
 
 struct report_job {
@@ -30,9 +31,13 @@ struct report {
 };
 
 /* Look for the report of the command `number` in these bytes. Returns true when it is there. *ret_used
- * is how many bytes are of no use any more, either way. */
+ * is how many bytes are of no use any more, either way; none where the number has yet to come. */
 bool report_read(const char *text, size_t len, const char *number, struct report *ret,
                  size_t *ret_used);
+
+/* Make room where there is no report yet: of the jobs' lines, and of the one that is on its way, only as
+ * much stays as is told of them. Returns how many bytes are left. */
+size_t report_shorten(char *text, size_t len, const char *number);
 
 /* The jobs in what 'jobs -l' prints. */
 size_t report_jobs(const char *text, size_t len, struct report_job *ret, size_t max);

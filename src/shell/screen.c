@@ -373,14 +373,22 @@ static void sequence(struct screen *s, char c)
     }
 }
 
+/* Not what was written longer than it is, which may be any control, nor the controls beyond ASCII. */
+static bool is_shown(const struct screen *s)
+{
+    return s->code >= s->least && s->code >= 0xa0 && s->code <= 0x10ffff &&
+           (s->code < 0xd800 || s->code >= 0xe000);
+}
+
 /* UTF-8, as far as it is. */
 static void character(struct screen *s, unsigned char c)
 {
+    static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+
     if (s->more > 0 && (c & 0xc0) == 0x80) {
         s->code = s->code << 6 | (c & 0x3f);
         if (--s->more == 0)
-            put(s,
-                s->code > 0x10ffff || (s->code >= 0xd800 && s->code < 0xe000) ? 0xfffd : s->code);
+            put(s, is_shown(s) ? s->code : 0xfffd);
         return;
     }
     s->more = 0;
@@ -388,6 +396,7 @@ static void character(struct screen *s, unsigned char c)
         put(s, c);
     } else if (c >= 0xc2 && c < 0xf5) {
         s->more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
+        s->least = least[s->more];
         s->code = c & (0x3f >> s->more);
     } else {
         put(s, 0xfffd);

@@ -26,7 +26,8 @@ struct screen {
     size_t n_numbers;
     char prefix; /* of a sequence: '?' and the like, or 0 */
     uint32_t code;
-    int more; /* bytes that a character still has */
+    int more;       /* bytes that a character still has */
+    uint32_t least; /* that one of its length can be */
 };
 
 /* Returns 0, or -1: there is no memory. */

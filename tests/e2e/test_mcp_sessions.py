@@ -115,6 +115,7 @@ def test_wrong_arguments_of_files(client):
 
 
 def test_every_tool_has_both_schemas(client):
+    """363"""
     tools = {t["name"]: t for t in client.request("tools/list")["result"]["tools"]}
     assert list(tools) == ["execute_code", "run_shell", "session_reset", "session_close", "list_files", "read_file", "write_file"]
     assert all(t["inputSchema"]["additionalProperties"] is False and t["outputSchema"]["type"] == "object"
@@ -146,6 +147,14 @@ def test_the_shell(client):
     refused(client.call("run_shell", command=""), "command")
 
 
+def test_what_is_refused_is_told_once():
+    """362: the rule's own words, as the call's result."""
+    with Legacy("--deny", r"\brm\b") as client:
+        result = client.call("run_shell", command="rm -rf x")
+        assert result["isError"] is True and result["structuredContent"]["status"] == "rejected"
+        assert result["content"][0]["text"].count(r"matches the deny pattern '\brm\b'") == 1
+
+
 def test_a_shell_that_stays(client):
     first = client.call("run_shell", command="mkdir d && cd d && x=41 && echo text > out.txt", session="new")
     s = first["structuredContent"]["session"]["name"]
@@ -153,12 +162,20 @@ def test_a_shell_that_stays(client):
     assert result["structuredContent"]["stdout"].endswith("/d\n42\n")
     assert result["structuredContent"]["session"]["state"] == "intact"
     assert client.call("read_file", session=s, path="d/out.txt")["structuredContent"]["text"] == "text\n"
-    refused(client.call("execute_code", code="1", session=s), "other kind")
+    client.call("write_file", session=s, path="d/out.txt", text="other\n")
+    assert client.call("run_shell", command="cat out.txt", session=s)["structuredContent"]["stdout"] == "other\n"
+    refused(client.call("execute_code", code="1", session=s), "there is a shell and no Python")
     client.call("session_reset", session=s)
     assert client.call("run_shell", command="echo ${x-none}", session=s)["structuredContent"]["stdout"] == "none\n"
     client.call("session_close", session=s)
     refused(client.call("run_shell", command="pwd", session=s), "unknown session")
-    refused(client.call("run_shell", command="pwd", session=begin(client)), "other kind")
+    refused(client.call("run_shell", command="pwd", session=begin(client)), "there is Python and no shell")
+
+
+def test_files_first_and_then_either(client):
+    for tool, arguments in (("run_shell", {"command": "cat in.txt"}), ("execute_code", {"code": "print(open('in.txt').read())"})):
+        s = client.call("write_file", session="new", path="in.txt", text="given")["structuredContent"]["name"]
+        assert client.call(tool, session=s, **arguments)["structuredContent"]["stdout"].strip() == "given"
 
 
 def test_files_go_into_a_shell_that_stays(client):

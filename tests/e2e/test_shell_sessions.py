@@ -89,6 +89,9 @@ def test_variables_of_a_request(sh):
     sh.out(":", env={"A": "1"})
     assert sh.out("echo $A$B", env={"B": "it's $A"}) == "1it's $A\n"
     assert sh.run("echo ${A-none}", env={"A": None})["stdout"] == "none\n"
+    assert sh.out("echo ${B-none} $A", env={"A": "2"}, unset_env=["A", "B"]) == "none 2\n"
+    refused = sh.run("echo ran", unset_env=["x; echo hit"])
+    assert "is no name" in refused["error"]["message"] and refused["stdout"] == ""
 
 
 def test_requests_at_once_use_one_shell_in_order(sh):
@@ -102,6 +105,18 @@ def test_sessions_do_not_see_each_other(one):
     other = Shell(one.batch, "t")
     one.out("X=1; cd /tmp")
     assert other.out("echo ${X-none}; pwd") == "none\n/workspace\n"
+
+
+def test_a_shell_is_what_it_was_begun_as(one):
+    one.run(":", shell="bash")
+    assert one.run(":", shell=["bash"])["status"] == "ok"
+    for key, value, why in (("shell", "/bin/bash", "with another"), ("pty", True, "without a terminal"),
+                            ("clean_env", True, "with variables")):
+        refused = one.run("echo ran", **{key: value})
+        assert refused["status"] == "failed" and refused["error"]["message"].startswith(f"{key}: ")
+        assert why in refused["error"]["message"] and one.out("echo still") == "still\n"
+    one.op("reset")
+    assert one.run("[ -t 0 ]", pty=True)["status"] == "ok" and one.run("[ -t 0 ]")["status"] == "ok"
 
 
 def test_a_session_is_of_one_kind(one):
@@ -124,6 +139,39 @@ def test_files_of_the_workspace(sh):
     assert sh.op("read_file", path="out.txt")["value"]["text"] == "x\n"
 
 
+def test_files_before_the_first_command(sh):
+    """Who puts files into a session has not said what is to run there."""
+    def write(session, **files):
+        return sh.batch.ask({"kind": "session", "op": "write_file", "session": session, "files": files})["status"]
+
+    assert write("s", a="1\n") == "ok" and write("s", b="2\n") == "ok"
+    first = sh.run("cat a b > c; X=5; echo $E; sleep 600 & :", env={"E": "given"})
+    assert (first["status"], first["stdout"], [f["path"] for f in first["files"]]) == ("ok", "given\n", ["c"])
+    assert sh.run("sleep 60", timeout=0.5)["status"] == "timeout"
+    assert sh.out("cat c; echo $X") == "1\n2\n5\n" and len(sh.jobs()) == 1
+    assert "a shell and no Python" in sh.batch.cell("1")["error"]["message"]
+    assert write("p", a="1\n") == "ok"
+    assert sh.batch.cell("open('a').read()", session="p")["value"] == "1\n"
+    assert "Python and no shell" in Shell(sh.batch, "p").run("ls")["error"]["message"]
+
+
+def test_files_before_a_shell_that_is_none(one):
+    one.batch.ask({"kind": "session", "op": "write_file", "session": "s", "files": {"a": "1"}})
+    assert "nosuchshell" in one.run("ls", shell=["nosuchshell"])["error"]["message"]
+    assert one.out("pwd; ls") == "/workspace\n"  # a session of its own, and the other is gone
+
+
+def test_files_before_a_fork(one):
+    """What was forked, and the fork, are Python's: they share a box."""
+    one.batch.ask({"kind": "session", "op": "write_file", "session": "s", "files": {"a": "1"}})
+    assert one.op("fork", into="t")["status"] == "ok"
+    for name in ("s", "t"):
+        assert "Python and no shell" in Shell(one.batch, name).run("ls")["error"]["message"]
+        assert one.batch.cell("open('a').read()", session=name)["value"] == "1"
+    one.op("close")
+    assert one.out("ls") == ""
+
+
 def test_arguments_and_standard_input(sh):
     assert sh.out('echo "$# $1|$2"; cat', argv=["a b", "c'd"], stdin="fed\n") == "2 a b|c'd\nfed\n"
     assert sh.out("echo $#; cat") == "0\n"
@@ -138,11 +186,16 @@ def test_rules_hold_for_each_command():
         assert sh.out("echo $X; pwd") == "1\n/tmp\n"
 
 
-def test_a_shell_that_cannot_be_kept():
-    with engine("namespaces", "--shell", "sh") as made:
+@pytest.mark.parametrize("shell", ["sh", "/bin/dash"])
+def test_a_shell_that_cannot_be_kept(shell):
+    """292, 301: it is said, with what to do about it; and each command can have one of its own."""
+    with engine("namespaces", "--shell", shell) as made:
         failed = Shell(made).run("echo hi")
-        assert failed["status"] == "failed" and "use bash" in failed["error"]["hint"]
+        assert (failed["status"], failed["session"]) == ("failed", None)
+        assert "cannot be kept" in failed["error"]["message"] and "use bash" in failed["error"]["hint"]
         assert made.ask({"kind": "shell", "command": "echo hi"})["stdout"] == "hi\n"
+    done = glovebox("shell", "--shell", shell, input="echo hi\n")
+    assert (done.returncode, done.stdout) == (125, "") and "with -c" in done.stderr
 
 
 # ---- what cannot break it ----
@@ -259,6 +312,20 @@ def test_a_timeout_ends_the_command_and_not_the_shell(sh, name):
     assert after["stdout"] == "5\nf\njob\n", after
 
 
+def test_a_timeout_is_over_within_a_second(sh):
+    """454: of 0.5 s, whatever the command ignores."""
+    def once():
+        began = time.monotonic()
+        result = sh.run("trap '' INT TERM; sleep 60", timeout=0.5)
+        took = time.monotonic() - began
+        assert (result["status"], result["exit_code"], state(result)) == ("timeout", 124, "intact")
+        return took
+
+    sh.out("X=5")
+    assert min(once() for _ in range(3)) < 1.0 * LATE
+    assert sh.out("echo $X") == "5\n"
+
+
 def test_a_shell_that_stops_itself_is_lost_and_that_is_said(sh):
     sh.out("X=5")
     began = time.monotonic()
@@ -296,12 +363,19 @@ def test_a_shell_that_cannot_be_stopped_is_replaced(sh):
 
 def test_a_job_is_named_and_nobody_waits_for_it(sh):
     """447: over as soon as the command is, with one job named."""
+    def once():
+        began = time.monotonic()
+        result = sh.run("sleep 600 & echo hi")
+        took = time.monotonic() - began
+        assert (result["status"], result["stdout"]) == ("ok", "hi\n")
+        assert [(j["command"], j["running"]) for j in result["jobs"]] == [("sleep 600 &", True)]
+        assert sh.jobs()[-1]["pid"] == result["jobs"][0]["pid"]
+        assert sh.op("job_kill", job=result["jobs"][0]["pid"])["status"] == "ok"
+        sh.run(":")  # which is told of its end
+        return took
+
     sh.out(":")
-    result = sh.run("sleep 600 & echo hi")
-    assert (result["status"], result["stdout"]) == ("ok", "hi\n")
-    assert result["usage"]["wall_ms"] < 100 * LATE * LATE
-    assert [(j["command"], j["running"]) for j in result["jobs"]] == [("sleep 600 &", True)]
-    assert sh.jobs()[0]["pid"] == result["jobs"][0]["pid"]
+    assert min(once() for _ in range(5)) < 0.1 * LATE  # the best: the machine may have other things to do
 
 
 def test_late_output_is_the_jobs_own(sh):
@@ -364,7 +438,70 @@ def test_many_jobs(one):
     assert one.out("echo still") == "still\n"
 
 
+def test_asking_takes_nothing_from_a_job(sh):
+    """456: what a job prints while its session is asked about is still its own."""
+    job = sh.run("(i=0; while ((i < 3000)); do echo $((i++)); done; echo end; sleep 600) & :")["jobs"][0]
+
+    def printed():
+        asked = sh.op("jobs")
+        assert asked["stdout"] == ""
+        return sh.op("job_read", job=job["pid"])["value"]["output"]["text"].split()
+
+    assert until(lambda: printed()[-1:] == ["end"])
+    numbers = [int(n) for n in printed()[:-1]]
+    assert numbers == list(range(numbers[0], 3000)) and numbers[0] < 3000
+
+
+def test_a_job_is_named_however_long_its_command(one):
+    for length in (65479, 65486, 100000):  # where the number would be on a border of what is read, and beyond
+        result = one.run(f"(: {'x' * length}; sleep 600) & :", timeout=5)
+        assert result["status"] == "ok" and result["jobs"][-1]["command"].startswith("( : xxx"), result["jobs"]
+
+
+def test_jobs_that_have_ended_cost_no_other_its_pipes(one):
+    """Of what can still be read there is a limit; what nobody prints to any more goes first."""
+    pid = one.run("(while sleep 0.05; do echo tick; done) & :")["jobs"][0]["pid"]
+    for _ in range(4):
+        for _ in range(10):
+            one.out("sleep 0.01 & :")
+        time.sleep(0.2)
+    assert one.run(f"kill -0 {pid}")["exit_code"] == 0
+    assert one.op("job_read", job=pid)["value"]["output"]["open"]
+
+
+def test_what_has_ended_is_not_killed_again(one):
+    """330, 332"""
+    pid = one.run("sleep 0.05 & :")["jobs"][0]["pid"]
+    time.sleep(0.3)
+    one.run(":")
+    assert [j["running"] for j in one.op("job_kill", job=pid)["value"]["jobs"]] == [False]
+
+
 # ---- a full disk, few descriptors ----
+
+def test_standard_input_that_does_not_fit(one):
+    """Nothing of it is left."""
+    one.run("head -c 1G /dev/zero > /tmp/big")
+    refused = one.run("cat", stdin="x" * 100000)
+    assert (refused["status"], refused["exit_code"]) == ("error", 125)
+    assert "stdin" in refused["error"]["message"] and "No space" in refused["error"]["message"]
+    assert one.out("rm /tmp/big; cd $__gb_dir; echo i*") == "i*\n"
+    assert one.out("cat", stdin="fits") == "fits"
+
+
+def test_a_command_that_is_too_long(one):
+    refused = one.run("echo $#", argv=["'" * 100000] * 6)
+    assert refused["exit_code"] == 125 and "the command and its arguments: more than" in refused["error"]["message"]
+    assert one.out("echo still") == "still\n"
+
+
+def test_too_few_open_files_are_refused_at_once():
+    with engine("namespaces", "--open-files", "60") as made:
+        failed = Shell(made).run("echo hi")
+        assert failed["status"] == "failed" and "open files" in failed["error"]["hint"]
+        assert failed["usage"]["wall_ms"] < 10000
+        assert made.ask({"kind": "shell", "command": "echo hi"})["stdout"] == "hi\n"
+
 
 def test_a_full_disk(one):
     """There is no room for a file, and a command still runs and can make some."""
@@ -396,7 +533,9 @@ def test_ten_thousand_commands(one):
         return rss, fds, one.batch.processes()
 
     def inside():
-        return one.out("ls /proc/$$/fd | wc -l; ls /proc/$PPID/task | wc -l; grep -c . <(ls -A /tmp)").split()
+        """Of the shell and of what passes commands on to it: descriptors, memory (KiB), files."""
+        return [int(n) for n in one.out("ls /proc/$$/fd | wc -l; ls /proc/$PPID/fd | wc -l; ls -A /tmp $__gb_dir | wc -l; "
+                                        "sed -n 's/VmRSS:\\s*\\(.*\\) kB/\\1/p' /proc/$$/status /proc/$PPID/status").split()]
 
     def many(count):
         for _ in range(count // 50):
@@ -409,7 +548,8 @@ def test_ten_thousand_commands(one):
     count = 1000 if SANITIZED else 9000
     assert many(count) == 1000 + count - 1
     after = held()
-    assert inside() == there and after[1:] == before[1:] and after[0] < before[0] + 2000
+    assert after[1:] == before[1:] and after[0] < before[0] + 2000
+    assert inside()[:3] == there[:3] and sum(inside()[3:]) < sum(there[3:]) + 500 * LATE
 
 
 # ---- terminals ----
@@ -436,6 +576,7 @@ def test_waiting_for_input_is_told(tty, command):
     assert (result["pty"]["running"], result["pty"]["waiting"]) == (True, True)
     refused = tty.run("echo other")
     assert (refused["status"], refused["exit_code"]) == ("error", 125) and "still runs" in refused["error"]["message"]
+    assert "ctrl-c" in refused["error"]["hint"]
     told = tty.op("type", text="bob\n")
     assert "bob" in told["stdout"] and "bob" in told["value"]["pty"]["screen"]
     if told["pty"]["running"]:
@@ -458,6 +599,12 @@ def test_keys_and_the_screen(tty):
     assert (shown["screen"], shown["rows"], shown["row"]) == ("top\n\n    mid\n", 10, 4)
     assert tty.op("screen")["value"]["pty"]["screen"] == shown["screen"]
     assert "no key 'warp'" in tty.op("type", keys=["warp"])["error"]["message"]
+
+
+def test_standard_input_is_what_is_typed(tty):
+    refused = tty.run("cat", stdin="x")
+    assert refused["exit_code"] == 125 and "typed" in refused["error"]["message"] and "'type'" in refused["error"]["hint"]
+    assert tty.out("cd $__gb_dir; echo i*") == "i*\n"
 
 
 def test_a_timeout_in_a_terminal(tty):
@@ -513,6 +660,11 @@ def test_results_from_a_pipe():
     assert results[1]["stdout"] == "1\n" and results[0]["stderr"] == "a\n"
 
 
+def test_what_cannot_begin_is_told_at_the_prompt():
+    done = glovebox("shell", "--", *["'" * 100000] * 6, input="echo $#\n")
+    assert (done.returncode, done.stdout) == (125, "") and "the command and its arguments: more than" in done.stderr
+
+
 def test_jobs_from_the_prompt():
     done = glovebox("shell", input="(sleep 0.1; echo late) & echo $!\nsleep 0.5\n:jobs\n:kill x\n:help\n")
     pid = done.stdout.split()[0]
@@ -541,6 +693,22 @@ def test_what_is_typed_into_a_program_is_shown_once():
         time.sleep(1)
         terminal.types("hidden\n")
         assert "hidden-hidden" in terminal.shows("the end")
+        terminal.types("\x04")
+        assert terminal.ends()[0] == 0
+
+
+def test_lines_for_what_waits_in_a_terminal():
+    done = glovebox("shell", "--pty", input="read -p 'name? ' x; echo got $x\nbob\necho after $x; cat\n" + "y" * 5000 + "\n")
+    printed = done.stdout.replace("\r", "")
+    assert printed.startswith("name? bob\ngot bob\nafter bob\n"), printed
+    assert "text: " in done.stderr  # too long to be typed, and that is said
+
+
+def test_a_directory_cannot_speak_to_a_terminal():
+    with Terminal("shell", on_terminal=("stdin", "stdout", "stderr")) as terminal:
+        terminal.shows("$ ")
+        terminal.types("mkdir $'/tmp/\\e]0;x'; cd /tmp/*x\n")
+        assert terminal.shows("x$ ").endswith(r"/tmp/\x1b]0;x$ ")
         terminal.types("\x04")
         assert terminal.ends()[0] == 0
 

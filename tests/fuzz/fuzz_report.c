@@ -1,5 +1,5 @@
 /*
- * Any bytes as what a persistent shell reports, in one piece and in two: nothing is read beyond them, a
+ * Any bytes as what a persistent shell reports, whole and shortened: nothing is read beyond them, a
  * report is found wherever it is, and what is used up is never more than there is. And any text as
  * lines that are typed, and as what a terminal is sent.
  */
@@ -41,6 +41,20 @@ static void show(const char *bytes, size_t len)
     screen_done(&s);
 }
 
+/* What is made shorter ends as it ended, so that a number that is on its way still arrives. */
+static void shorten(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    size_t end = size < REPORT_NUMBER - 1 ? size : REPORT_NUMBER - 1, left;
+
+    memcpy(text, data, size);
+    left = report_shorten(text, size, NUMBER);
+    assert(left <= size);
+    if (!memchr(data + size - end, '\n', end))
+        assert(left >= end && memcmp(text + left - end, data + size - end, end) == 0);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1), *behind = malloc(size + 64);
@@ -62,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\n';
     (void)command_is_unfinished(text, size + 1);
     show(text, size);
+    shorten(data, size);
     free(r);
     free(behind);
     free(text);

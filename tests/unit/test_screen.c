@@ -28,6 +28,13 @@ static void test_text(void **state)
     expect("10%\r20%", "20%\n");
     expect("caf\xc3\xa9 \xf0\x9f\x90\x8d", "caf\xc3\xa9 \xf0\x9f\x90\x8d\n");
     expect("\xff\xc3(\xed\xa0\x80", "\xef\xbf\xbd(\xef\xbf\xbd\n");
+    /* An escape, and CSI, in disguise. */
+    expect("\xe0\x80\x9b[31mx", "\xef\xbf\xbd[31mx\n");
+    expect("\xf0\x80\x80\x9b[x", "\xef\xbf\xbd[x\n");
+    expect("\xc2\x9b"
+           "31mx\xc2\xa0y",
+           "\xef\xbf\xbd"
+           "31mx\xc2\xa0y\n");
 }
 
 static void test_sequences(void **state)

@@ -73,11 +73,71 @@ static void test_pieces_and_junk(void **state)
     assert_true(TAKE(text, &r, &used));
     memset(junk, 'x', sizeof(junk));
     assert_false(take(junk, REPORT_MAX, &r, &used));
-    assert_int_equal(used, REPORT_MAX);
+    assert_int_equal(used, 0);
     memcpy(junk, N, sizeof(N) - 1);
     assert_false(take(junk, sizeof(junk), &r, &used));
     assert_int_equal(used, sizeof(junk));
     assert_false(TAKE("\0fedcba9876543210 0\0/\0", &r, &used)); /* another command's */
+}
+
+/* As much as has come, a piece at a time, as live.c does it. */
+static bool take_pieces(const char *text, size_t len, size_t piece, struct report *r)
+{
+    static char said[3 * REPORT_MAX];
+    size_t have = 0, used;
+
+    for (size_t at = 0; at < len; at += piece) {
+        size_t n = len - at < piece ? len - at : piece;
+
+        memcpy(said + have, text + at, n);
+        have += n;
+        if (report_read(said, have, N, r, &used))
+            return true;
+        have -= used;
+        memmove(said, said + used, have);
+        if (have >= REPORT_MAX)
+            have = report_shorten(said, have, N);
+    }
+    return false;
+}
+
+/* A job's line has all of its command, and what follows is found wherever the room ends. */
+static void test_long_jobs(void **state)
+{
+    static const char begin[] = "[1]+ 77 Running  (: y", end[] = "\n\0" N " 3\0/tmp\0";
+    static char text[2 * REPORT_MAX];
+    struct report r;
+
+    (void)state;
+    for (size_t len = REPORT_MAX - 48; len < REPORT_MAX + 48; len++) {
+        memset(text, 'x', len);
+        memcpy(text, begin, sizeof(begin) - 1);
+        memcpy(text + len, end, sizeof(end));
+        assert_true(take_pieces(text, len + sizeof(end) - 1, len % 2 ? 4096 : 7, &r));
+        assert_int_equal(r.status, 3);
+        assert_int_equal(r.n_jobs, 1);
+        assert_int_equal(r.jobs[0].pid, 77);
+        assert_int_equal(strncmp(r.jobs[0].command, "(: yxxx", 7), 0);
+    }
+}
+
+static void test_shortening(void **state)
+{
+    static char text[2 * REPORT_MAX];
+    size_t len = 0;
+
+    (void)state;
+    (void)snprintf(text, sizeof(text), "[1] 7 Running  a\n  more of it\n0123456");
+    len = report_shorten(text, strlen(text), N);
+    assert_memory_equal(text, "[1] 7 Running  a\n0123456", len);
+    assert_int_equal(len, 24);
+    (void)snprintf(text, sizeof(text), "no job\n%s 0", N);
+    assert_int_equal(report_shorten(text, strlen(text), N),
+                     strlen(text)); /* its report is coming */
+    for (len = 0; len + 17 < sizeof(text); len += 16)
+        (void)snprintf(text + len, 17, "[1] 7 Running a\n");
+    assert_int_equal(report_shorten(text, len, N), REPORT_NUMBER - 1);
+    assert_int_equal(report_shorten(text, 0, N), 0);
 }
 
 static void test_jobs_that_are_none(void **state)
@@ -110,10 +170,9 @@ static void test_jobs_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_report),
-        cmocka_unit_test(test_statuses),
-        cmocka_unit_test(test_pieces_and_junk),
-        cmocka_unit_test(test_jobs_that_are_none),
+        cmocka_unit_test(test_a_report),        cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_pieces_and_junk), cmocka_unit_test(test_long_jobs),
+        cmocka_unit_test(test_shortening),      cmocka_unit_test(test_jobs_that_are_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
