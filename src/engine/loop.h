@@ -1,12 +1,15 @@
 #pragma once
 /* For faces that live in the engine's loop. */
 #include <event2/event.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct gb_call;
+struct gb_callbacks;
 struct gb_engine;
+struct gb_job;
 
 /* A loop as engines have it; NULL when it cannot be made. */
 struct event_base *engine_loop_new(void);
@@ -17,6 +20,12 @@ int engine_new_on(struct event_base *base, const char *config, struct gb_engine 
 
 /* The loop that gb_step() turns; borrowed until the engine is freed. */
 struct event_base *engine_loop(const struct gb_engine *engine);
+
+/* gb_start(), for a face that works on the result itself: `done` of the callbacks is not called, but this,
+ * with the result, which is the callee's (NULL: memory ran out). */
+struct gb_job *engine_start(struct gb_engine *engine, const char *request,
+                            const struct gb_callbacks *callbacks,
+                            void (*done)(void *data, json_t *result));
 
 /* Could this request be admitted? Runs nothing: for what depends on what the engine can do. */
 bool engine_admits(const struct gb_engine *engine, const char *request);
