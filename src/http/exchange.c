@@ -322,8 +322,12 @@ static bool authenticate(struct http_exchange *x, const struct http_route *route
 {
     const char *token = x->server->spec.token;
 
-    if (!token || (route && route->is_open) || guard_token(http_header(x, "Authorization"), token))
+    if (!token || (route && route->is_open))
         return true;
+    if (guard_token(http_header(x, "Authorization"), token)) {
+        conn_know(x->conn);
+        return true;
+    }
     (void)may_go_on(x, FAILED_LOGIN_COST);
     http_set_header(x, "WWW-Authenticate", "Bearer realm=\"glovebox\"");
     refuse(x, HTTP_REFUSED_TOKEN, 401, "a token is needed: Authorization: Bearer TOKEN");

@@ -87,6 +87,7 @@ size_t http_server_busy(const struct http_server *s);
 /* Why a request was refused, or a connection closed, before a route saw it. */
 #define HTTP_REFUSAL_MAP(X)       \
     X(MALFORMED, "malformed")     \
+    X(SIZE, "size")               \
     X(HOST, "host")               \
     X(ORIGIN, "origin")           \
     X(TOKEN, "token")             \

@@ -163,7 +163,9 @@ static void on_done(void *data, json_t *taken)
     auto_free char *text = result ? json_text(result) : NULL;
     int status = status_of(result);
 
-    if (!text) {
+    if (!text && c->is_streaming) { /* it has begun: it can only end */
+        http_stream_end(c->x);
+    } else if (!text) {
         http_reply_error(c->x, 500, "system", "memory ran out");
     } else if (c->is_streaming) {
         finish_stream(c, text);
