@@ -182,16 +182,23 @@ static void take_request(struct client *c, const struct rpc_message *m)
     client_reply(c, m->id, answer, RPC_METHOD_NOT_FOUND, "this client does not do that");
 }
 
-static void take_notification(struct client *c, const struct rpc_message *m)
+/* If it said that its tools changed; while they are being listed for the first time, when that is done. */
+static void refresh_soon(struct client *c)
 {
     struct timeval soon = in_ms(REFRESH_MS);
+
+    if (c->wants_refresh && c->state == CLIENT_READY && !evtimer_pending(c->on_refresh, NULL))
+        (void)evtimer_add(c->on_refresh, &soon);
+}
+
+static void take_notification(struct client *c, const struct rpc_message *m)
+{
     const json_t *params = m->params, *data;
     auto_free char *text = NULL;
 
     if (strcmp(m->method, "notifications/tools/list_changed") == 0) {
         c->wants_refresh = true;
-        if (c->state == CLIENT_READY && !evtimer_pending(c->on_refresh, NULL))
-            (void)evtimer_add(c->on_refresh, &soon);
+        refresh_soon(c);
     } else if (strcmp(m->method, "notifications/message") == 0) {
         data = json_object_get(params, "data");
         text = json_is_string(data) ? strdup(json_string_value(data)) : json_text(data);
@@ -263,6 +270,7 @@ void client_listed(struct client *c)
     c->state = CLIENT_READY;
     if (c->ready_us == 0)
         be_ready(c);
+    refresh_soon(c);
 }
 
 static void go_list(struct client *c, const json_t *capabilities)
