@@ -22,7 +22,7 @@
 #include "mcp/stdio.h"
 
 enum {
-    GRACE_MS = 500, /* for what is under way when the input ends */
+    GRACE_MS = 400, /* for what is under way when the input ends */
     CMDLINE_MAX = 32 << 10
 };
 

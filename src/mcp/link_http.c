@@ -335,6 +335,7 @@ static int begin(struct exchange *x, const char *method, const char *body, const
                                      .body = body,
                                      .accept = accept,
                                      .headers = headers->list,
+                                     .ca = h->server->ca,
                                      .keep = "Mcp-Session-Id",
                                      .timeout_ms = x->is_last ? DELETE_MS : 0,
                                      .connect_ms = CONNECT_MS,

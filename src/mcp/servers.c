@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/own.h"
@@ -215,6 +216,15 @@ static int take_url(struct reader *r, const char *key, const json_t *value)
     return take_text(r, key, value, &r->spec->url);
 }
 
+static int take_ca(struct reader *r, const char *key, const json_t *value)
+{
+    if (take_text(r, key, value, &r->spec->ca) < 0)
+        return -1;
+    return access(r->spec->ca, R_OK) < 0
+               ? gb_fail(r->err, GB_E_INVALID, errno, "%s: reading %.100s", key, r->spec->ca)
+               : 0;
+}
+
 static int take_type(struct reader *r, const char *key, const json_t *value)
 {
     static const char *const known[] = { "stdio", "http", "streamable-http", "streamableHttp",
@@ -334,6 +344,7 @@ static const struct {
     { "cwd", take_cwd },
     { "url", take_url },
     { "headers", take_headers },
+    { "ca", take_ca },
     { "allow", take_allow },
     { "deny", take_deny },
     { "approval", take_approval },
@@ -448,8 +459,8 @@ static int check_whole(struct reader *r)
     if (!s->argv == !s->url)
         return fail(r, s->argv ? "has a command and a url: it is one or the other"
                                : "has neither a command nor a url");
-    if (s->argv && s->headers)
-        return fail(r, "headers: they are for a server with a url");
+    if (s->argv && (s->headers || s->ca))
+        return fail(r, "headers and ca are for a server with a url");
     if (s->url && (s->env || s->cwd))
         return fail(r, "env and cwd are for a server with a command");
     if (s->argv && add_usual_env(r->spec) < 0)
@@ -489,6 +500,7 @@ static void spec_done(struct server_spec *s)
     free(s->ident);
     free(s->cwd);
     free(s->url);
+    free(s->ca);
     json_decref(s->allow);
     json_decref(s->deny);
     json_decref(s->approval);

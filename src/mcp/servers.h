@@ -26,6 +26,7 @@ struct server_spec {
     /* one that is asked over HTTP */
     char *url;
     char **headers; /* "Name: value" */
+    char *ca;       /* a file of certificates to trust instead of the system's, or NULL */
     /* what is done with its tools */
     json_t *allow;    /* patterns; NULL: all */
     json_t *deny;     /* patterns, or NULL */

@@ -259,7 +259,7 @@ def test_a_client_that_vanishes_mid_run(kind):
         endless(client)
         status, rest, seconds = client.end()
         assert status == 0 and rest == b""
-        assert seconds < (5 if box.SANITIZED else 1.5)
+        assert seconds < (5 if box.SANITIZED else 1)
     assert box.until(lambda: not box.descendants(client.process.pid))
 
 
