@@ -8,17 +8,17 @@
 #include "base/own.h"
 #include "base/parse.h"
 
-/* How many digits this real needs: most do with 15, none needs more than 17. */
-static int digits_of(double d)
+/* The real with as few digits as it needs: most do with 15, none needs more than 17. */
+static int write_real(double d, char *text, size_t size)
 {
-    char text[40];
+    int n = 0;
 
-    for (int digits = 15; digits < 17; digits++) {
-        (void)snprintf(text, sizeof(text), "%.*g", digits, d);
-        if (strtod(text, NULL) == d)
-            return digits;
+    for (int digits = 15; digits <= 17; digits++) {
+        n = snprintf(text, size, "%.*g", digits, d);
+        if (digits == 17 || strtod(text, NULL) == d)
+            break;
     }
-    return 17;
+    return n;
 }
 
 /* Rewrite the real that starts at `from` with as few digits as it needs, at `to`, which is not
@@ -37,7 +37,7 @@ static char *shorten(char *to, const char **from)
         return to + len;
     }
     d = strtod(at, NULL);
-    n = snprintf(text, sizeof(text), "%.*g", digits_of(d), d);
+    n = write_real(d, text, sizeof(text));
     if (!strpbrk(text, ".e"))
         n += snprintf(text + n, sizeof(text) - (size_t)n, ".0"); /* it stays a real */
     if ((size_t)n >= len) { /* short already, only its exponent is spelled differently */

@@ -34,6 +34,9 @@ enum rpc_kind {
     RPC_RESPONSE /* a result or an error */
 };
 
+/* Is the text more than is parsed: in bytes, in depth, in items? Says in which, or NULL: it is not. */
+const char *rpc_excess(const char *text, size_t len);
+
 /* A message that arrived. */
 struct rpc_message {
     json_t *json; /* all of it, owned; the others are borrowed from it */

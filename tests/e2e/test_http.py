@@ -82,6 +82,9 @@ def test_a_request_may_only_tighten(server):
 
 def test_too_many_items_are_not_parsed(server):
     assert server.post("/v1/run", b'{"code": [' + b"1," * 300000 + b"1]}").status == 413
+    deep = server.post("/v1/run", b'{"inputs": ' + b"[" * 200 + b"]" * 200 + b"}")
+    assert deep.status == 413 and "deep" in deep.json()["error"]["message"]
+    assert server.run("len([" + "1," * 250_000 + "])").json()["value"] == 250_000  # a program is one item
 
 
 # ---- server-sent events ----
