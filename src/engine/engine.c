@@ -339,6 +339,16 @@ const char *engine_directory(const struct gb_engine *engine)
     return engine->config.extension_dir;
 }
 
+bool engine_reaches_out(const struct gb_engine *engine)
+{
+    const struct config *c = &engine->config;
+    const struct settings *s = &c->settings;
+
+    return s->network != NETWORK_NONE || mounts_any_rw(c->mounts) || toolset_count(c->tools) > 0 ||
+           json_array_has(c->allow_request, "network") ||
+           json_array_has(c->allow_request, "mounts");
+}
+
 struct engine_session_times engine_session_times(const struct gb_engine *engine)
 {
     return (struct engine_session_times){ .idle_ms = engine->config.session_idle_ms,

@@ -57,6 +57,9 @@ int engine_tool_blocks(struct gb_call *call, const char *result);
 /* Where the modules and programs that belong to the engine are. Borrowed. */
 const char *engine_directory(const struct gb_engine *engine);
 
+/* Can programs change, or reach, what is not in their box: by the network, a directory, a tool? */
+bool engine_reaches_out(const struct gb_engine *engine);
+
 /* How long sessions are kept. */
 struct engine_session_times {
     uint64_t idle_ms, life_ms;

@@ -610,14 +610,33 @@ static void scrub_value(const char *value, char *text)
     }
 }
 
+static bool has_any(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcasestr(text, *words))
+            return true;
+    return false;
+}
+
+/* "NAME=VALUE". An address is one only where it has somebody's name, or more, in it. */
 static bool sounds_secret(const char *pair)
 {
-    static const char *const words[] = { "KEY",  "TOKEN",      "SECRET", "PASS", "AUTH",
-                                         "CRED", "CONNECTION", "DSN",    "URL",  "URI" };
+    static const char *const secrets[] = { "KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED", NULL };
+    static const char *const addresses[] = { "CONNECTION", "DSN", "URL", "URI", NULL };
     auto_free char *name = strndup(pair, strcspn(pair, "="));
 
-    for (size_t i = 0; name && i < ARRAY_LEN(words); i++)
-        if (strcasestr(name, words[i]))
+    return !name || has_any(name, secrets) || (has_any(name, addresses) && strpbrk(pair, "@?;"));
+}
+
+/* Headers that everybody sends. */
+static bool is_public(const char *header)
+{
+    static const char *const names[] = { "Accept",     "Accept-Language", "Content-Type",
+                                         "User-Agent", "Origin",          "Referer" };
+    size_t len = strcspn(header, ":");
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strlen(names[i]) == len && strncasecmp(header, names[i], len) == 0)
             return true;
     return false;
 }
@@ -627,6 +646,8 @@ void server_scrub(const struct server_spec *spec, char *text)
     for (char **at = spec->headers; at && *at; at++) {
         const char *value = strstr(*at, ": ") + 2, *space = strchr(value, ' ');
 
+        if (is_public(*at))
+            continue;
         scrub_value(value, text);
         if (space)
             scrub_value(space + 1, text); /* what comes behind "Bearer" */
