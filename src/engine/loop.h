@@ -21,8 +21,8 @@ int engine_new_on(struct event_base *base, const char *config, struct gb_engine 
 /* The loop that gb_step() turns; borrowed until the engine is freed. */
 struct event_base *engine_loop(const struct gb_engine *engine);
 
-/* gb_start(), for a face that works on the result itself: `done` of the callbacks is not called, but this,
- * with the result, which is the callee's (NULL: memory ran out). */
+/* gb_start(), for a face that works on the result itself: `done` of the callbacks is not called,
+ * but this, with the result, which is the callee's (NULL: memory ran out). */
 struct gb_job *engine_start(struct gb_engine *engine, const char *request,
                             const struct gb_callbacks *callbacks,
                             void (*done)(void *data, json_t *result));

@@ -1,14 +1,17 @@
 /*
- * Connections. evhttp 2.1 reads and writes them, and knows neither how many there may be nor how long a
- * request may take to arrive; it tells when one closes, to whoever has its object, and hands that out with
- * the first whole request. So each is followed from its beginning:
+ * Connections. evhttp 2.1 reads and writes them, and knows neither how many there may be nor how
+ * long a request may take to arrive; it tells when one closes, to whoever has its object, and hands
+ * that out with the first whole request. So each is followed from its beginning:
  *
- * - The bufferevent is made here, for evhttp to use. As the argument of its callbacks evhttp puts its own
- *   object, which is picked up before anything can have happened on the connection.
- * - What arrives is seen by a callback on the bufferevent's input; the clock of a request starts there.
- * - Who has not shown the token can send little. Of too much, evhttp answers what it does not hand out; so it
- *   does of what is no HTTP: such answers are seen by a callback on the output, and counted.
- * - To close one, its socket is shut down: evhttp sees the end of it, and frees what is to be freed.
+ * - The bufferevent is made here, for evhttp to use. As the argument of its callbacks evhttp puts
+ *   its own object, which is picked up before anything can have happened on the connection.
+ * - What arrives is seen by a callback on the bufferevent's input; the clock of a request starts
+ *   there.
+ * - Who has not shown the token can send little. Of too much, evhttp answers what it does not hand
+ *   out; so it does of what is no HTTP: such answers are seen by a callback on the output, and
+ *   counted.
+ * - To close one, its socket is shut down: evhttp sees the end of it, and frees what is to be
+ *   freed.
  */
 #include <arpa/inet.h>
 #include <event2/buffer.h>
@@ -378,8 +381,8 @@ void conn_serve(struct conn *c, struct evhttp_request *req)
     enter(c, CONN_BUSY);
     c->server->counts.busy++;
     evhttp_request_set_on_complete_cb(req, on_complete, c);
-    /* evhttp has stopped reading, and so would not see its client leave. It does not expect a request's
-     * bytes either: those of the next one are left where they are. */
+    /* evhttp has stopped reading, and so would not see its client leave. It does not expect a
+     * request's bytes either: those of the next one are left where they are. */
     bufferevent_getcb(c->bev, NULL, &on_write, &on_event, &evcon);
     bufferevent_setcb(c->bev, NULL, on_write, on_event, evcon);
     bufferevent_setwatermark(c->bev, EV_READ, 0, PIPELINED_MAX);

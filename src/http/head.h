@@ -1,7 +1,8 @@
 #pragma once
 /*
- * evhttp hands a request out when all of it is there. How much of it is taken depends on who sends it, so its
- * head is looked at as it arrives, for the token alone: whether it is good is decided later, and elsewhere.
+ * evhttp hands a request out when all of it is there. How much of it is taken depends on who sends
+ * it, so its head is looked at as it arrives, for the token alone: whether it is good is decided
+ * later, and elsewhere.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
  * A request of the contract comes as the body, and its result is the reply. For a client that names
- * text/event-stream in its Accept header the reply is a stream: "output" as it comes, {"stream", "text"},
- * then "result".
+ * text/event-stream in its Accept header the reply is a stream: "output" as it comes, {"stream",
+ * "text"}, then "result".
  */
 #include "http/v1.h"
 

@@ -154,7 +154,8 @@ struct refusal {
 
 void peer_initialize(struct mcp_call *call);
 
-/* Send and drop a message; NULL (memory ran out) sends nothing. `call` is what it belongs to, or NULL. */
+/* Send and drop a message; NULL (memory ran out) sends nothing. `call` is what it belongs to, or
+ * NULL. */
 void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind,
                json_t *message, int http_status);
 struct mcp_call *peer_find_call(const struct mcp_peer *peer, const json_t *id);

@@ -1,7 +1,7 @@
 /*
- * An MCP server that is asked over HTTP: each message a POST, its answer a JSON object or a stream of
- * events. Modern servers keep no state. Legacy ones may: a session, a stream of what they have to say
- * unasked (GET), and answers that come on another stream when the first one broke off.
+ * An MCP server that is asked over HTTP: each message a POST, its answer a JSON object or a stream
+ * of events. Modern servers keep no state. Legacy ones may: a session, a stream of what they have
+ * to say unasked (GET), and answers that come on another stream when the first one broke off.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -194,7 +194,8 @@ static void on_retry(evutil_socket_t fd, short what, void *data)
     exchange_get(data);
 }
 
-/* Go on with a stream where it broke off, after the time that the server asks for. False: it cannot be. */
+/* Go on with a stream where it broke off, after the time that the server asks for. False: it cannot
+ * be. */
 static bool resume(struct exchange *x)
 {
     long ms = x->sse.retry_ms >= 0 ? x->sse.retry_ms : RETRY_MS;
@@ -353,8 +354,8 @@ static void on_unsent(evutil_socket_t fd, short what, void *data)
     exchange_fail(data, LINK_BROKEN, "memory ran out");
 }
 
-/* It cannot be begun with. Whoever sends it is told from the loop, when he knows what he sent; if there is
- * no memory for that either, he finds that time is up. */
+/* It cannot be begun with. Whoever sends it is told from the loop, when he knows what he sent; if
+ * there is no memory for that either, he finds that time is up. */
 static void fail_soon(struct exchange *x)
 {
     static const struct timeval now = { 0 };

@@ -1,4 +1,5 @@
-/* What a server offers: tools, prompts, resources and templates, in the order in which they came. */
+/* What a server offers: tools, prompts, resources and templates, in the order in which they
+ * came. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

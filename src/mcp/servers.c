@@ -419,8 +419,8 @@ static int name_server(struct reader *r, const struct servers *before)
 
 /* ---- one server ---- */
 
-/* A server gets what programs cannot do without, and what is configured: other variables of ours may
- * be keys that are none of its business. */
+/* A server gets what programs cannot do without, and what is configured: other variables of ours
+ * may be keys that are none of its business. */
 static int add_usual_env(struct server_spec *spec)
 {
     static const char *const usual[] = { "HOME",          "LANG",           "LC_ALL",

@@ -1,7 +1,7 @@
 /*
- * Both descriptors are non-blocking. What cannot be written at once waits in a buffer; above a mark no
- * more is read, and notifications that can be spared are, until it has drained. So a client that does
- * not read costs what its own requests may answer, and no more.
+ * Both descriptors are non-blocking. What cannot be written at once waits in a buffer; above a mark
+ * no more is read, and notifications that can be spared are, until it has drained. So a client that
+ * does not read costs what its own requests may answer, and no more.
  */
 #include "mcp/stdio.h"
 
@@ -200,8 +200,8 @@ static bool take_lines(struct mcp_stdio *s)
     return true;
 }
 
-/* Deal with what was read, and see to the rest. When the answers fill up, whoever writes them goes on with
- * it; of a client that is gone, nobody waits for that. */
+/* Deal with what was read, and see to the rest. When the answers fill up, whoever writes them goes
+ * on with it; of a client that is gone, nobody waits for that. */
 static void go_on(struct mcp_stdio *s)
 {
     s->has_more = take_lines(s);

@@ -1,7 +1,8 @@
 /*
- * Bytes as another MCP server sends them, as lines or as server-sent events, to our client, which begins with
- * it, lists its tools and calls one. "@" in them stands for the id of the last request, so that the fuzzer
- * gets past that. Each request ends once, whatever comes; nothing may leak, and nothing be left.
+ * Bytes as another MCP server sends them, as lines or as server-sent events, to our client, which
+ * begins with it, lists its tools and calls one. "@" in them stands for the id of the last request,
+ * so that the fuzzer gets past that. Each request ends once, whatever comes; nothing may leak, and
+ * nothing be left.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Any bytes as what a persistent shell reports, in one piece and in two: nothing is read beyond them, a
- * report is found wherever it is, and what is used up is never more than there is. And any text as
- * lines that are typed, and as what a terminal is sent.
+ * Any bytes as what a persistent shell reports, in one piece and in two: nothing is read beyond
+ * them, a report is found wherever it is, and what is used up is never more than there is. And any
+ * text as lines that are typed, and as what a terminal is sent.
  */
 #include <assert.h>
 #include <stdint.h>
