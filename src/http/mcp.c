@@ -295,7 +295,7 @@ static const char *get_header(void *data, const char *name)
 static void take(struct post *p, struct mcp_peer *peer, const struct rpc_message *m)
 {
     const struct mcp_headers headers = { .get = get_header, .data = p->x };
-    const struct mcp_arrival how = { .tag = p, .headers = &headers };
+    const struct mcp_arrival how = { .tag = p, .headers = &headers, .is_mute = !p->can_stream };
 
     http_on_gone(p->x, on_gone, p);
     mcp_peer_take(peer, m, &how);

@@ -104,6 +104,7 @@ struct mcp_call {
     void *tag;
     bool is_detached; /* nobody reads what is sent with its tag */
     bool is_held;     /* until mcp_server_release() */
+    bool is_mute;     /* its client can be told nothing but the answer */
     /* who asks */
     bool is_modern;
     char *principal;

@@ -173,6 +173,7 @@ struct mcp_headers {
 struct mcp_arrival {
     void *tag;                         /* comes back with what is sent for this request */
     const struct mcp_headers *headers; /* NULL: not over HTTP, and not looked at */
+    bool is_mute; /* nothing but its answer can be sent: the client cannot be asked */
 };
 
 /*

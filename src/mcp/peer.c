@@ -348,6 +348,7 @@ static void take_request(struct mcp_peer *peer, const struct rpc_message *m,
         return;
     }
     call->tag = tag_of(how);
+    call->is_mute = how && how->is_mute;
     if (is_modern)
         call_read_meta(call, json_object_get(m->params, "_meta"));
     if (!server_holds(call))

@@ -216,6 +216,16 @@ def test_an_initialize_that_is_wrong_makes_no_session(server):
     assert server.metrics()["glovebox_mcp_sessions"] == before
 
 
+def test_a_legacy_client_that_takes_no_stream_cannot_be_asked():
+    """And does not wait for a question that it would never see."""
+    with web.Server("--approve", "always") as s:
+        session = s.initialize({"elicitation": {}})
+        reply = s.legacy("tools/call", {"name": "execute_code", "arguments": {"code": "1"}}, session=session,
+                         headers={"Accept": "application/json"})
+        result = reply.json()["result"]
+        assert result["structuredContent"]["status"] == "rejected" and "cannot ask" in result["content"][0]["text"]
+
+
 def test_a_legacy_call_is_cancelled_by_a_notification(server):
     session = server.initialize()
     thread = threading.Thread(target=server.legacy, args=("tools/call",), kwargs={
