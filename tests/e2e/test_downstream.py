@@ -180,7 +180,7 @@ def test_calls_are_in_the_result_and_the_audit(run, tmp_path):
     ({"a": {"command": "x", "timeout": 0}}, "timeout: must be a number of seconds"),
     ({"a-b": server(), "a.b": server()}, "programs would find it as 'a_b', which is also the server 'a-b'"),
     ({"---": server()}, "its name cannot be made one that programs can use"),
-    ({"a": {"command": "x", "headers": {}}}, "headers: they are for a server with a url"),
+    ({"a": {"command": "x", "headers": {}}}, "headers and ca are for a server with a url"),
     ({"a": {"url": "http://x", "headers": {"A": "b\r\nC: d"}}}, "'A' has a line break in it"),
 ])
 def test_configuration_is_refused(config, servers, message):
