@@ -4,6 +4,7 @@
 #   make demo     watch real programs go through it
 #   make check    everything: lint, unit, end-to-end, attacks; ends with "N passed, N failed"
 #   make bench    the numbers
+#   make load     the same as programs of others measure it: wrk, the MCP Inspector
 #   make install  PREFIX and DESTDIR are respected
 #   make asan     the same under AddressSanitizer and UBSan, into build-asan/
 
@@ -40,6 +41,11 @@ check:
 bench: all
 	@bench/run
 
+load: all
+	@scripts/deps check
+	@scripts/deps-mcp
+	@bench/load
+
 install: all
 	@$(MESON) configure build -Dprefix='$(PREFIX)'
 	@$(MESON) install -C build
@@ -53,4 +59,4 @@ lint: all
 clean:
 	@rm -rf build build-asan build-logs
 
-.PHONY: all asan deps demo check bench install format lint clean
+.PHONY: all asan deps demo check bench load install format lint clean

@@ -8,17 +8,17 @@
 #include "base/own.h"
 #include "base/parse.h"
 
-/* How many digits this real needs: most do with 15, none needs more than 17. */
-static int digits_of(double d)
+/* The real with as few digits as it needs: most do with 15, none needs more than 17. */
+static int write_real(double d, char *text, size_t size)
 {
-    char text[40];
+    int n = 0;
 
-    for (int digits = 15; digits < 17; digits++) {
-        (void)snprintf(text, sizeof(text), "%.*g", digits, d);
-        if (strtod(text, NULL) == d)
-            return digits;
+    for (int digits = 15; digits <= 17; digits++) {
+        n = snprintf(text, size, "%.*g", digits, d);
+        if (digits == 17 || strtod(text, NULL) == d)
+            break;
     }
-    return 17;
+    return n;
 }
 
 /* Times and sizes are whole thousandths, and there are many of them in a result: no need to try. */
@@ -45,7 +45,7 @@ static int print_real(double d, char *text, size_t size)
 
     if (n > 0)
         return n;
-    n = snprintf(text, size, "%.*g", digits_of(d), d);
+    n = write_real(d, text, size);
     if (!strpbrk(text, ".e"))
         n += snprintf(text + n, size - (size_t)n, ".0"); /* it stays a real */
     return n;

@@ -23,7 +23,7 @@
 #include "mcp/stdio.h"
 
 enum {
-    GRACE_MS = 500, /* for what is under way when the input ends */
+    GRACE_MS = 400, /* for what is under way when the input ends */
     LOOK_MS = 2000, /* for the first box, where nobody asked for any */
     CMDLINE_MAX = 32 << 10
 };
@@ -214,8 +214,8 @@ static int serve(struct serving *s, int in, int out, struct gb_err *err)
     return signals_caught() != 0 ? CLI_SIGNAL + signals_caught() : CLI_OK;
 }
 
-/* Keep the protocol's two streams to ourselves: nothing else in this process, and no child of it, is to
- * read a byte of the one or write one to the other. */
+/* Keep the protocol's two streams to ourselves: nothing else in this process, and no child of it,
+ * is to read a byte of the one or write one to the other. */
 static int take_streams(int *ret_in, int *ret_out, struct gb_err *err)
 {
     auto_close int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -238,7 +238,8 @@ static int run_server(struct serving *s, struct mcp_face_spec *spec, struct gb_e
 
     if (take_streams(&in, &out, err) < 0)
         return -1;
-    signals_outlive_readers(); /* the others end us as ever, until there is an engine to be ended first */
+    /* The other signals end us as ever, until there is an engine to be ended first. */
+    signals_outlive_readers();
     s->base = engine_loop_new();
     if (!s->base)
         return gb_fail(err, GB_E_SYSTEM, errno, "making an event loop");

@@ -71,9 +71,12 @@ void job_deliver(struct gb_job *job)
     calls_end(job);
     session_leave(job);
     audit_end(job);
-    text = json_text(job->result);
-    if (job->callbacks.done)
+    if (job->done) {
+        job->done(job->callbacks.data, take_ptr(job->result));
+    } else if (job->callbacks.done) {
+        text = json_text(job->result);
         job->callbacks.done(job->callbacks.data, job, text ? text : "{\"status\":\"failed\"}");
+    }
     job_free(job);
     audit_idle(engine);
 }
@@ -114,6 +117,17 @@ struct gb_job *gb_start(struct gb_engine *engine, const char *request,
     engine->jobs = job;
     engine->n_jobs++;
     road_begin(job, request);
+    return job;
+}
+
+struct gb_job *engine_start(struct gb_engine *engine, const char *request,
+                            const struct gb_callbacks *callbacks,
+                            void (*done)(void *data, json_t *result))
+{
+    struct gb_job *job = gb_start(engine, request, callbacks); /* which calls nobody back */
+
+    if (job)
+        job->done = done;
     return job;
 }
 
@@ -323,6 +337,16 @@ int engine_tool_blocks(struct gb_call *call, const char *result)
 const char *engine_directory(const struct gb_engine *engine)
 {
     return engine->config.extension_dir;
+}
+
+bool engine_reaches_out(const struct gb_engine *engine)
+{
+    const struct config *c = &engine->config;
+    const struct settings *s = &c->settings;
+
+    return s->network != NETWORK_NONE || mounts_any_rw(c->mounts) || toolset_count(c->tools) > 0 ||
+           json_array_has(c->allow_request, "network") ||
+           json_array_has(c->allow_request, "mounts");
 }
 
 struct engine_session_times engine_session_times(const struct gb_engine *engine)

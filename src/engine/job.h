@@ -72,6 +72,7 @@ struct gb_job {
     struct gb_job *next;
     struct gb_engine *engine;
     struct gb_callbacks callbacks;
+    void (*done)(void *data, json_t *result); /* instead of the callbacks', see engine_start() */
     struct request request;
     struct output out, err;
     struct spill spill;

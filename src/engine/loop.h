@@ -1,13 +1,16 @@
 #pragma once
 /* For faces that live in the engine's loop. */
 #include <event2/event.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct gb_call;
+struct gb_callbacks;
 struct gb_engine;
 struct gb_err;
+struct gb_job;
 
 /* A loop as engines have it; NULL when it cannot be made. */
 struct event_base *engine_loop_new(void);
@@ -18,6 +21,12 @@ int engine_new_on(struct event_base *base, const char *config, struct gb_engine 
 
 /* The loop that gb_step() turns; borrowed until the engine is freed. */
 struct event_base *engine_loop(const struct gb_engine *engine);
+
+/* gb_start(), for a face that works on the result itself: `done` of the callbacks is not called,
+ * but this, with the result, which is the callee's (NULL: memory ran out). */
+struct gb_job *engine_start(struct gb_engine *engine, const char *request,
+                            const struct gb_callbacks *callbacks,
+                            void (*done)(void *data, json_t *result));
 
 /* Could this request be admitted? Runs nothing: for what depends on what the engine can do. */
 bool engine_admits(const struct gb_engine *engine, const char *request);
@@ -52,6 +61,9 @@ int engine_tool_blocks(struct gb_call *call, const char *result);
 
 /* Where the modules and programs that belong to the engine are. Borrowed. */
 const char *engine_directory(const struct gb_engine *engine);
+
+/* Can programs change, or reach, what is not in their box: by the network, a directory, a tool? */
+bool engine_reaches_out(const struct gb_engine *engine);
 
 /* How long sessions are kept. */
 struct engine_session_times {

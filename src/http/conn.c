@@ -1,12 +1,17 @@
 /*
- * Connections. evhttp 2.1 reads and writes them, and knows neither how many there may be nor how long a
- * request may take to arrive; it tells when one closes, to whoever has its object, and hands that out with
- * the first whole request. So each is followed from its beginning:
+ * Connections. evhttp 2.1 reads and writes them, and knows neither how many there may be nor how
+ * long a request may take to arrive; it tells when one closes, to whoever has its object, and hands
+ * that out with the first whole request. So each is followed from its beginning:
  *
- * - The bufferevent is made here, for evhttp to use. As the argument of its callbacks evhttp puts its own
- *   object, which is picked up before anything can have happened on the connection.
- * - What arrives is seen by a callback on the bufferevent's input; the clock of a request starts there.
- * - To close one, its socket is shut down: evhttp sees the end of it, and frees what is to be freed.
+ * - The bufferevent is made here, for evhttp to use. As the argument of its callbacks evhttp puts
+ *   its own object, which is picked up before anything can have happened on the connection.
+ * - What arrives is seen by a callback on the bufferevent's input; the clock of a request starts
+ *   there.
+ * - Who has not shown the token can send little. Of too much, evhttp answers what it does not hand
+ *   out; so it does of what is no HTTP: such answers are seen by a callback on the output, and
+ *   counted.
+ * - To close one, its socket is shut down: evhttp sees the end of it, and frees what is to be
+ *   freed.
  */
 #include <arpa/inet.h>
 #include <event2/buffer.h>
@@ -16,6 +21,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/own.h"
 #include "http/core.h"
 #include "http/guard.h"
 
@@ -37,11 +43,20 @@ static int64_t ms_in_state(const struct conn *c, int64_t now_us)
     return (now_us - c->since_us) / 1000;
 }
 
+/* What comes of it from now on does not count. */
+static void discard(struct conn *c)
+{
+    c->is_discarding = true;
+    c->server->counts.held_bytes -= c->bytes;
+    c->bytes = 0;
+}
+
 void conn_drop(struct conn *c)
 {
     evutil_socket_t fd = bufferevent_getfd(c->bev);
 
     c->is_dropped = true;
+    discard(c);
     if (fd >= 0)
         (void)shutdown(fd, SHUT_RDWR);
 }
@@ -88,6 +103,61 @@ void conn_sweep(struct http_server *s)
 
 /* ---- what arrives ---- */
 
+void conn_know(struct conn *c)
+{
+    c->is_known = true;
+    evhttp_connection_set_max_body_size(c->evcon, (ev_ssize_t)c->server->spec.limits.body_bytes);
+}
+
+/* Look at the last `len` bytes of its input. */
+static void look(struct conn *c, size_t len)
+{
+    struct evbuffer *input = bufferevent_get_input(c->bev);
+    size_t all = evbuffer_get_length(input);
+    struct evbuffer_ptr at;
+    struct evbuffer_iovec pieces[4];
+    int n;
+
+    while (len > 0 && !c->is_known &&
+           evbuffer_ptr_set(input, &at, all - len, EVBUFFER_PTR_SET) == 0) {
+        n = evbuffer_peek(input, -1, &at, pieces, ARRAY_LEN(pieces));
+        if (n <= 0)
+            return;
+        for (size_t i = 0; i < (size_t)n && i < ARRAY_LEN(pieces); i++) {
+            if (head_feed(&c->head, pieces[i].iov_base, pieces[i].iov_len, c->server->spec.token))
+                conn_know(c);
+            len -= pieces[i].iov_len;
+        }
+    }
+}
+
+static size_t body_max(const struct conn *c)
+{
+    size_t most = c->server->spec.limits.body_bytes;
+
+    return c->is_known || most < STRANGER_BYTES_MAX ? most : STRANGER_BYTES_MAX;
+}
+
+static void drop_held(struct conn *c)
+{
+    if (c->state != CONN_READING || c->is_dropped)
+        return;
+    c->server->counts.refused[HTTP_REFUSED_HELD_BYTES]++;
+    conn_drop(c);
+}
+
+/* More is held than may be: those who are not known go, before one that is has to. */
+static void relieve(struct conn *c)
+{
+    struct http_server *s = c->server;
+
+    for (struct conn *other = s->conns; other && c->is_known; other = other->next)
+        if (!other->is_known)
+            drop_held(other);
+    if (s->counts.held_bytes > s->spec.limits.held_bytes)
+        drop_held(c);
+}
+
 static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *data)
 {
     struct conn *c = data;
@@ -100,16 +170,28 @@ static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info
     s->counts.held_bytes += info->n_added;
     if (c->state == CONN_IDLE)
         enter(c, CONN_READING);
-    if (c->bytes > s->spec.limits.body_bytes + 2 * (size_t)HEADER_BYTES_MAX) {
-        c->is_discarding = true; /* evhttp reads all of it, so that its client reads why */
-        s->counts.held_bytes -= c->bytes;
-        c->bytes = 0;
-    }
-    if (s->counts.held_bytes > s->spec.limits.held_bytes && c->state == CONN_READING &&
-        !c->is_dropped) {
-        s->counts.refused[HTTP_REFUSED_HELD_BYTES]++;
-        conn_drop(c);
-    }
+    if (c->state == CONN_READING)
+        look(c, info->n_added);
+    if (c->bytes > body_max(c) + 2 * (size_t)HEADER_BYTES_MAX)
+        discard(c); /* evhttp reads all of it, so that its client reads why */
+    if (s->counts.held_bytes > s->spec.limits.held_bytes)
+        relieve(c);
+}
+
+/* What evhttp answers by itself, which is the last on its connection: "HTTP/1.1 400 ..." */
+static void on_answer(struct evbuffer *output, const struct evbuffer_cb_info *info, void *data)
+{
+    struct conn *c = data;
+    struct http_counts *counts = &c->server->counts;
+    char line[13] = "";
+
+    if (info->orig_size > 0 || info->n_added == 0 || c->state == CONN_BUSY ||
+        evbuffer_copyout(output, line, sizeof(line) - 1) != sizeof(line) - 1)
+        return;
+    if (line[9] != '4' && line[9] != '5')
+        return; /* 100: go on */
+    counts->replies[line[9] - '0']++;
+    counts->refused[strcmp(line + 9, "413") == 0 ? HTTP_REFUSED_SIZE : HTTP_REFUSED_MALFORMED]++;
 }
 
 /* ---- life ---- */
@@ -140,6 +222,7 @@ static void on_close(struct evhttp_connection *evcon, void *data)
 
     (void)evcon;
     (void)evbuffer_remove_cb_entry(bufferevent_get_input(c->bev), c->on_bytes);
+    (void)evbuffer_remove_cb_entry(bufferevent_get_output(c->bev), c->on_answer);
     if (c->exchange)
         exchange_lose(c->exchange);
     conn_free(c);
@@ -198,8 +281,14 @@ static void on_adopt(evutil_socket_t fd, short what, void *data)
     }
     event_free(c->on_adopt);
     c->on_adopt = NULL;
+    c->evcon = evcon;
     evhttp_connection_set_closecb(evcon, on_close, c);
     c->on_bytes = evbuffer_add_cb(bufferevent_get_input(bev), on_bytes, c);
+    c->on_answer = evbuffer_add_cb(bufferevent_get_output(bev), on_answer, c);
+    if (!c->server->spec.token)
+        conn_know(c);
+    else if (!c->is_known)
+        evhttp_connection_set_max_body_size(evcon, (ev_ssize_t)body_max(c));
     c->ours = ours_of(bufferevent_getfd(bev));
     if (!(c->ours & GUARD_ANY))
         keep_alive(bufferevent_getfd(bev));
@@ -278,6 +367,9 @@ static void on_complete(struct evhttp_request *req, void *data)
     c->is_discarding = false;
     bufferevent_setwatermark(c->bev, EV_READ, 0, 0);
     enter(c, ahead > 0 ? CONN_READING : CONN_IDLE);
+    c->head = (struct head){ 0 };
+    if (!c->is_known)
+        look(c, ahead);
 }
 
 void conn_serve(struct conn *c, struct evhttp_request *req)
@@ -289,8 +381,8 @@ void conn_serve(struct conn *c, struct evhttp_request *req)
     enter(c, CONN_BUSY);
     c->server->counts.busy++;
     evhttp_request_set_on_complete_cb(req, on_complete, c);
-    /* evhttp has stopped reading, and so would not see its client leave. It does not expect a request's
-     * bytes either: those of the next one are left where they are. */
+    /* evhttp has stopped reading, and so would not see its client leave. It does not expect a
+     * request's bytes either: those of the next one are left where they are. */
     bufferevent_getcb(c->bev, NULL, &on_write, &on_event, &evcon);
     bufferevent_setcb(c->bev, NULL, on_write, on_event, evcon);
     bufferevent_setwatermark(c->bev, EV_READ, 0, PIPELINED_MAX);

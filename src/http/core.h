@@ -3,13 +3,15 @@
 #include <event2/bufferevent.h>
 #include <event2/http.h>
 
+#include "http/head.h"
 #include "http/http.h"
 #include "http/rate.h"
 
 enum {
     ROUTES_MAX = 8,
     LISTENERS_MAX = 8,
-    HEADER_BYTES_MAX = 32 << 10
+    HEADER_BYTES_MAX = 32 << 10,
+    STRANGER_BYTES_MAX = 16 << 10 /* of a body, from who has not shown the token */
 };
 
 /* What a connection is doing. */
@@ -22,16 +24,19 @@ enum conn_state {
 struct conn {
     struct http_server *server;
     struct conn *prev, *next;
-    struct bufferevent *bev; /* evhttp's */
-    struct evbuffer_cb_entry *on_bytes;
+    struct bufferevent *bev; /* evhttp's, and so is: */
+    struct evhttp_connection *evcon;
+    struct evbuffer_cb_entry *on_bytes, *on_answer;
     struct event *on_adopt; /* until evhttp's own object is known */
     enum conn_state state;
     int64_t since_us; /* it has been that */
     size_t bytes;     /* of its request so far */
     unsigned ours;    /* of guard_host: how it came */
+    bool is_known;    /* it has shown the token, or needs none */
     bool is_excess;   /* there were too many already: to be told so */
     bool is_dropped;
     bool is_discarding; /* its request is too large: what comes of it is read, and not kept */
+    struct head head;   /* of a request, while it is not known */
     struct http_exchange *exchange;
 };
 
@@ -74,6 +79,9 @@ struct bufferevent *conn_accept(struct event_base *base, void *data);
 
 /* The connection that a request came on. */
 struct conn *conn_of(struct http_server *s, struct evhttp_request *req);
+
+/* It has shown the token: it may send what others may not. */
+void conn_know(struct conn *c);
 
 /* It serves a request from now on; notice its client's leaving. */
 void conn_serve(struct conn *c, struct evhttp_request *req);

@@ -6,8 +6,8 @@
 
 struct evkeyvalq;
 
-/* What is wrong with the head of a request, as a proxy in front might read it otherwise; NULL: nothing.
- * `has_body_method`: its method is one with a body. */
+/* What is wrong with the head of a request, as a proxy in front might read it otherwise; NULL:
+ * nothing. `has_body_method`: its method is one with a body. */
 const char *guard_headers(const struct evkeyvalq *headers, bool is_http_1_0, bool has_body_method);
 
 enum guard_host {

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * An HTTP server that can be left running, for whatever is routed to: who may ask, how much, how fast and
- * how long is seen to here, before a route sees a request.
+ * An HTTP server that can be left running, for whatever is routed to: who may ask, how much, how
+ * fast and how long is seen to here, before a route sees a request.
  *
  *   server     listens, and knows its connections
  *   exchange   one request and its reply, which a route gives from inside, or later
@@ -58,16 +58,16 @@ struct http_route {
 /* NULL with err. */
 struct http_server *http_server_new(const struct http_spec *spec, struct gb_err *err);
 
-/* Closes every connection; those who wait for a reply are told as if their clients had left. Accepts
- * NULL. */
+/* Closes every connection; those who wait for a reply are told as if their clients had left.
+ * Accepts NULL. */
 struct http_server *http_server_free(struct http_server *s);
 
 /* At most eight. The path is borrowed. */
 void http_server_route(struct http_server *s, const struct http_route *route);
 
 /*
- * Listen at "PORT", "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH" (a path that begins with '/' or '.'
- * is one as well); port 0 is any that is free. May be called several times.
+ * Listen at "PORT", "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH" (a path that begins with '/' or
+ * '.' is one as well); port 0 is any that is free. May be called several times.
  */
 int http_server_listen(struct http_server *s, const char *where, struct gb_err *err) gb_nodiscard;
 
@@ -87,6 +87,7 @@ size_t http_server_busy(const struct http_server *s);
 /* Why a request was refused, or a connection closed, before a route saw it. */
 #define HTTP_REFUSAL_MAP(X)       \
     X(MALFORMED, "malformed")     \
+    X(SIZE, "size")               \
     X(HOST, "host")               \
     X(ORIGIN, "origin")           \
     X(TOKEN, "token")             \
@@ -138,7 +139,8 @@ bool http_accepts_by_name(const struct http_exchange *x, const char *type);
 /* Is the body what it must be, JSON? If not, the exchange has been answered. */
 bool http_need_json(struct http_exchange *x);
 
-/* The client has left: stop. The exchange is gone when `gone` returns. Not called after the reply. */
+/* The client has left: stop. The exchange is gone when `gone` returns. Not called after the
+ * reply. */
 void http_on_gone(struct http_exchange *x, void (*gone)(void *data), void *data);
 
 /* A header of the reply that is to come. */
@@ -152,8 +154,8 @@ void http_reply_error(struct http_exchange *x, int status, const char *kind, con
 /* Cannot be served now: 503 with a Retry-After. */
 void http_reply_busy(struct http_exchange *x, const char *message);
 
-/* Reply with server-sent events: begin, send (name NULL: none; the text has no line break in it), and
- * end, after which the exchange is gone. */
+/* Reply with server-sent events: begin, send (name NULL: none; the text has no line break in it),
+ * and end, after which the exchange is gone. */
 void http_stream_begin(struct http_exchange *x);
 void http_stream_send(struct http_exchange *x, const char *name, const char *text, size_t len);
 void http_stream_ping(struct http_exchange *x);

@@ -1,13 +1,15 @@
 /*
- * How this works: each POST is a `post`. Its message is handed to a peer: one of its own, that ends with
- * it, or that of the legacy session it belongs to. What the peer sends comes back with the post as its
- * tag: a response is the reply, as JSON; whatever comes before it turns the reply into a stream.
+ * How this works: each POST is a `post`. Its message is handed to a peer: one of its own, that ends
+ * with it, or that of the legacy session it belongs to. What the peer sends comes back with the
+ * post as its tag: a response is the reply, as JSON; whatever comes before it turns the reply into
+ * a stream.
  *
- * A legacy client that says `initialize` gets a session: it may be asked something on one request and
- * answer with another, set a level, cancel. One that does not name its session is served without.
+ * A legacy client that says `initialize` gets a session: it may be asked something on one request
+ * and answer with another, set a level, cancel. One that does not name its session is served
+ * without.
  *
- * A modern client that leaves gives up its request. A legacy one does not: the post stays, without its
- * exchange, until it is answered.
+ * A modern client that leaves gives up its request. A legacy one does not: the post stays, without
+ * its exchange, until it is answered.
  */
 #include "http/mcp.h"
 
@@ -293,7 +295,7 @@ static const char *get_header(void *data, const char *name)
 static void take(struct post *p, struct mcp_peer *peer, const struct rpc_message *m)
 {
     const struct mcp_headers headers = { .get = get_header, .data = p->x };
-    const struct mcp_arrival how = { .tag = p, .headers = &headers };
+    const struct mcp_arrival how = { .tag = p, .headers = &headers, .is_mute = !p->can_stream };
 
     http_on_gone(p->x, on_gone, p);
     mcp_peer_take(peer, m, &how);

@@ -1,5 +1,6 @@
-/* A fixed number of buckets: addresses that fall into the same one share it, and no number of them costs
- * more memory. Which do so is another in each process, so that nobody can pick one to share. */
+/* A fixed number of buckets: addresses that fall into the same one share it, and no number of
+ * them costs more memory. Which do so is another in each process, so that nobody can pick one to
+ * share. */
 #include "http/rate.h"
 
 #include <stdlib.h>

@@ -109,8 +109,8 @@ static int make_text(char **ret, struct gb_err *err)
     return *ret ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a token");
 }
 
-/* Written whole and then put in place, so that another that starts just now reads all of it or nothing.
- * Returns 1 when that other was first. */
+/* Written whole and then put in place, so that another that starts just now reads all of it or
+ * nothing. Returns 1 when that other was first. */
 static int write_token(const char *path, const char *token, struct gb_err *err)
 {
     auto_free char *temporary = NULL;

@@ -9,8 +9,8 @@ enum {
     TOKEN_MAX = 512
 };
 
-/* Where it is kept unless somebody says otherwise: glovebox/token in the XDG state folder. The caller
- * frees it; NULL without a home. */
+/* Where it is kept unless somebody says otherwise: glovebox/token in the XDG state folder. The
+ * caller frees it; NULL without a home. */
 char *token_path(void);
 
 /* Read it, or make it where there is none. The caller frees it. */

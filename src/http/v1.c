@@ -1,7 +1,7 @@
 /*
  * A request of the contract comes as the body, and its result is the reply. For a client that names
- * text/event-stream in its Accept header the reply is a stream: "output" as it comes, {"stream", "text"},
- * then "result".
+ * text/event-stream in its Accept header the reply is a stream: "output" as it comes, {"stream",
+ * "text"}, then "result".
  */
 #include "http/v1.h"
 
@@ -163,7 +163,9 @@ static void on_done(void *data, json_t *taken)
     auto_free char *text = result ? json_text(result) : NULL;
     int status = status_of(result);
 
-    if (!text) {
+    if (!text && c->is_streaming) { /* it has begun: it can only end */
+        http_stream_end(c->x);
+    } else if (!text) {
         http_reply_error(c->x, 500, "system", "memory ran out");
     } else if (c->is_streaming) {
         finish_stream(c, text);
@@ -182,15 +184,15 @@ static json_t *read_request(struct http_exchange *x, const char *kind)
 {
     size_t len = 0;
     const char *body = http_body(x, &len);
-    bool is_bounded = len <= RPC_BYTES_MAX && json_count_items(body, len) <= RPC_ITEMS_MAX;
+    const char *excess = rpc_excess(body, len);
     json_error_t where;
     auto_json json_t *request =
-        is_bounded ? json_loadb(body, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where) : NULL;
+        excess ? NULL : json_loadb(body, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     auto_json json_t *said = NULL;
     bool is_session = strcmp(kind, "python") == 0; /* where sessions run, they are seen to */
 
-    if (!is_bounded) {
-        http_reply_error(x, 413, "limit", "the request is too large");
+    if (excess) {
+        http_reply_error(x, 413, "limit", excess);
         return NULL;
     }
     if (!request || !json_is_object(request)) {

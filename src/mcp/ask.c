@@ -1,13 +1,13 @@
 /*
  * Asking the client, in both eras.
  *
- * Legacy: each question is a request to the client, sent on the way of the call that asks; the call goes
- * on when all are answered.
+ * Legacy: each question is a request to the client, sent on the way of the call that asks; the call
+ * goes on when all are answered.
  *
- * Modern: the call is answered with `input_required`, the questions, and a requestState. That request is
- * over then; the call itself is parked, without a peer, until the client sends the same request again
- * with the state and the answers. It then takes over that request's place. The state is good for one
- * call, one time, one principal, and the same method and parameters.
+ * Modern: the call is answered with `input_required`, the questions, and a requestState. That
+ * request is over then; the call itself is parked, without a peer, until the client sends the same
+ * request again with the state and the answers. It then takes over that request's place. The state
+ * is good for one call, one time, one principal, and the same method and parameters.
  */
 #include <string.h>
 #include <sys/random.h>
@@ -139,7 +139,8 @@ void question_response(struct mcp_peer *peer, const struct rpc_message *m)
 
 /* ---- modern ---- */
 
-/* What a state is bound to: the request without what differs when it is sent again, and who sends it. */
+/* What a state is bound to: the request without what differs when it is sent again, and who sends
+ * it. */
 static int binding_of(const struct mcp_call *call, char ret[DIGEST_HEX + 1])
 {
     auto_json json_t *params = json_copy(call->params);

@@ -217,6 +217,8 @@ bool mcp_call_can(const struct mcp_call *call, const char *capability)
     const json_t *elicitation = json_object_get(call->capabilities, "elicitation");
     bool has_url = json_object_get(elicitation, "url") != NULL;
 
+    if (call->is_mute && !call->is_modern) /* to ask is another message then */
+        return false;
     if (strcmp(capability, "elicitation.url") == 0)
         return has_url;
     if (strcmp(capability, "elicitation") == 0) /* without a word on it, forms are meant */

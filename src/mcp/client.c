@@ -2,9 +2,9 @@
  * The life of a client: begin, find the era, list the tools, be ready; end, and begin again.
  *
  * A server that is started is asked `server/discover` first. One that knows it is modern; any other
- * answer, or none in time, means `initialize`. Some old servers end when they are asked what they do not
- * know: those are begun with once more, and greeted at once. Which era it was is remembered for the
- * next time.
+ * answer, or none in time, means `initialize`. Some old servers end when they are asked what they
+ * do not know: those are begun with once more, and greeted at once. Which era it was is remembered
+ * for the next time.
  */
 #include "mcp/client.h"
 
@@ -182,16 +182,24 @@ static void take_request(struct client *c, const struct rpc_message *m)
     client_reply(c, m->id, answer, RPC_METHOD_NOT_FOUND, "this client does not do that");
 }
 
-static void take_notification(struct client *c, const struct rpc_message *m)
+/* If it said that its tools changed; while they are being listed for the first time, when that is
+ * done. */
+static void refresh_soon(struct client *c)
 {
     struct timeval soon = in_ms(REFRESH_MS);
+
+    if (c->wants_refresh && c->state == CLIENT_READY && !evtimer_pending(c->on_refresh, NULL))
+        (void)evtimer_add(c->on_refresh, &soon);
+}
+
+static void take_notification(struct client *c, const struct rpc_message *m)
+{
     const json_t *params = m->params, *data;
     auto_free char *text = NULL;
 
     if (strcmp(m->method, "notifications/tools/list_changed") == 0) {
         c->wants_refresh = true;
-        if (c->state == CLIENT_READY && !evtimer_pending(c->on_refresh, NULL))
-            (void)evtimer_add(c->on_refresh, &soon);
+        refresh_soon(c);
     } else if (strcmp(m->method, "notifications/message") == 0) {
         data = json_object_get(params, "data");
         text = json_is_string(data) ? strdup(json_string_value(data)) : json_text(data);
@@ -263,6 +271,7 @@ void client_listed(struct client *c)
     c->state = CLIENT_READY;
     if (c->ready_us == 0)
         be_ready(c);
+    refresh_soon(c);
 }
 
 static void go_list(struct client *c, const json_t *capabilities)
@@ -450,7 +459,8 @@ static void on_start_late(evutil_socket_t fd, short what, void *data)
     client_fault(c, why);
 }
 
-/* The tools have, or may have, changed. Not more often than once in a while, however often it is told. */
+/* The tools have, or may have, changed. Not more often than once in a while, however often it is
+ * told. */
 static void on_refresh(evutil_socket_t fd, short what, void *data)
 {
     struct client *c = data;

@@ -1,8 +1,8 @@
 #pragma once
 /*
  * A client of one MCP server, in both eras. It begins, finds out which era the server lives in,
- * keeps the list of its tools, sends requests, and begins anew, more and more slowly, when the server
- * ends. Nothing that the server says is believed: sizes, counts, ids and times are bounded.
+ * keeps the list of its tools, sends requests, and begins anew, more and more slowly, when the
+ * server ends. Nothing that the server says is believed: sizes, counts, ids and times are bounded.
  */
 #include <event2/event.h>
 #include <jansson.h>
@@ -22,8 +22,8 @@ struct client_events {
     void (*settled)(void *data);
     /* Something that the operator may want to know. */
     void (*log)(void *data, const char *text);
-    /* The server asks the user: `params` of elicitation/create. The result of it, new. NULL: nobody can be
-     * asked; so it is too when this is NULL, and the server is told beforehand. */
+    /* The server asks the user: `params` of elicitation/create. The result of it, new. NULL: nobody
+     * can be asked; so it is too when this is NULL, and the server is told beforehand. */
     json_t *(*elicit)(void *data, const json_t *params);
     void *data;
 };
@@ -68,9 +68,9 @@ const char *client_problem(const struct client *c);
 const json_t *client_tools(const struct client *c);
 
 /*
- * Send a request; `params` is taken. `done` is called once, from the loop, unless it was cancelled. One that
- * comes before the server is ready waits for it. `timeout_ms` 0: no limit. NULL when memory ran out, or too
- * many wait already.
+ * Send a request; `params` is taken. `done` is called once, from the loop, unless it was cancelled.
+ * One that comes before the server is ready waits for it. `timeout_ms` 0: no limit. NULL when
+ * memory ran out, or too many wait already.
  */
 struct client_request *client_ask(struct client *c, const char *method, json_t *params,
                                   uint64_t timeout_ms, client_done done, void *data);

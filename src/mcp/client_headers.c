@@ -1,5 +1,5 @@
-/* Arguments that a modern server wants in headers as well (x-mcp-header), so that what stands between can
- * route by them. */
+/* Arguments that a modern server wants in headers as well (x-mcp-header), so that what stands
+ * between can route by them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

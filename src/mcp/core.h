@@ -105,6 +105,7 @@ struct mcp_call {
     void *tag;
     bool is_detached; /* nobody reads what is sent with its tag */
     bool is_held;     /* until mcp_server_release() */
+    bool is_mute;     /* its client can be told nothing but the answer */
     /* who asks */
     bool is_modern;
     char *principal;
@@ -155,7 +156,8 @@ struct refusal {
 
 void peer_initialize(struct mcp_call *call);
 
-/* Send and drop a message; NULL (memory ran out) sends nothing. `call` is what it belongs to, or NULL. */
+/* Send and drop a message; NULL (memory ran out) sends nothing. `call` is what it belongs to, or
+ * NULL. */
 void peer_send(struct mcp_peer *peer, const struct mcp_call *call, enum rpc_kind kind,
                json_t *message, int http_status);
 struct mcp_call *peer_find_call(const struct mcp_peer *peer, const json_t *id);

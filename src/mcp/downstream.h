@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Other MCP servers whose tools the programs of an engine may call: code mode. Each server becomes a
- * namespace, `server.tool(...)`; what goes there and comes back passes through here, and the
+ * Other MCP servers whose tools the programs of an engine may call: code mode. Each server becomes
+ * a namespace, `server.tool(...)`; what goes there and comes back passes through here, and the
  * credentials that it takes never leave this side.
  */
 #include <stdbool.h>
@@ -33,10 +33,10 @@ bool downstream_is_settled(const struct downstream *d);
 /* The first that is not ready, and why. Returns 0 when all are. */
 int downstream_check(const struct downstream *d, struct gb_err *err) gb_nodiscard;
 
-/* Offer the tools of servers with `passthrough` to clients directly as well, and whenever they change.
- * Before the server is freed, NULL. */
+/* Offer the tools of servers with `passthrough` to clients directly as well, and whenever they
+ * change. Before the server is freed, NULL. */
 int downstream_publish(struct downstream *d, struct mcp_server *server, struct gb_err *err);
 
-/* End all servers, in order, which takes up to a second. Turns the engine's loop: not from inside it. To be
- * called before the engine is freed. Accepts NULL. */
+/* End all servers, in order, which takes up to a second. Turns the engine's loop: not from inside
+ * it. To be called before the engine is freed. Accepts NULL. */
 struct downstream *downstream_free(struct downstream *d);

@@ -2,8 +2,8 @@
  * A call of a tool that runs something: the request waits for its turn, output becomes progress, a
  * question of the engine becomes one to the client's user, and the result the tool's.
  *
- * Whichever ends first ends the other: a call that is cancelled drops its run, and a run that is done
- * answers its call.
+ * Whichever ends first ends the other: a call that is cancelled drops its run, and a run that is
+ * done answers its call.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,8 +196,8 @@ static void on_approve(void *data, const json_t *question)
 
 /* ---- results ---- */
 
-/* A session that is gone has no handle any more. One that was reset keeps it, and so does one that a
- * request was not even admitted to. */
+/* A session that is gone has no handle any more. One that was reset keeps it, and so does one that
+ * a request was not even admitted to. */
 static void note_session(const struct execution *x, const json_t *result)
 {
     const json_t *error = json_object_get(result, "error");

@@ -29,7 +29,8 @@ int mcp_face_new(const struct mcp_face_spec *spec, struct mcp_face **ret,
 int mcp_face_attach(struct mcp_face *face, struct gb_engine *engine,
                     struct gb_err *err) gb_nodiscard;
 
-/* Ends every run of it. To be called before the engine is freed, and after all peers are. Accepts NULL. */
+/* Ends every run of it. To be called before the engine is freed, and after all peers are. Accepts
+ * NULL. */
 struct mcp_face *mcp_face_free(struct mcp_face *face);
 
 /* Both borrowed. */

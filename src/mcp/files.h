@@ -1,7 +1,8 @@
 #pragma once
 /*
- * Files that programs left, kept for a while so that resources/read can serve them. They are named by
- * what cannot be guessed, belong to a principal, and go when they are old, or when there are too many.
+ * Files that programs left, kept for a while so that resources/read can serve them. They are named
+ * by what cannot be guessed, belong to a principal, and go when they are old, or when there are too
+ * many.
  */
 #include <event2/event.h>
 #include <jansson.h>
@@ -23,12 +24,12 @@ struct mcp_file {
     const char *principal; /* or NULL */
 };
 
-/* Keep one. Returns its URI, which the caller frees; NULL when it is larger than all that may be kept, or
- * memory ran out. Takes references to the content. */
+/* Keep one. Returns its URI, which the caller frees; NULL when it is larger than all that may be
+ * kept, or memory ran out. Takes references to the content. */
 char *mcp_files_add(struct mcp_files *f, const struct mcp_file *file);
 
-/* What resources/read shows of it ("uri", "mimeType", and "text" or "blob"), new; NULL: there is none of
- * that name, for this principal. */
+/* What resources/read shows of it ("uri", "mimeType", and "text" or "blob"), new; NULL: there is
+ * none of that name, for this principal. */
 json_t *mcp_files_read(struct mcp_files *f, const char *uri, const char *principal);
 
 /* The URIs of this principal that begin so; a new array. */

@@ -1,5 +1,6 @@
-/* Modern HTTP requests say some of what is in their body in headers too, so that what stands between can
- * route them. Who believes the one and acts on the other can be fooled: they must agree. */
+/* Modern HTTP requests say some of what is in their body in headers too, so that what stands
+ * between can route them. Who believes the one and acts on the other can be fooled: they must
+ * agree. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ static int mismatch(char *why, size_t size, const char *name, const char *proble
     return -1;
 }
 
-/* A value as it was meant: =?base64?...?= stands for what no header can carry. The caller frees it; NULL
- * when it is malformed, or memory ran out. */
+/* A value as it was meant: =?base64?...?= stands for what no header can carry. The caller frees it;
+ * NULL when it is malformed, or memory ran out. */
 static char *decode(const char *value)
 {
     static const char start[] = "=?base64?", end[] = "?=";

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * How messages get to an MCP server and back: a child's pipes, or HTTP. A link knows nothing of what
- * the messages mean, but for the little that HTTP wants said in headers.
+ * How messages get to an MCP server and back: a child's pipes, or HTTP. A link knows nothing of
+ * what the messages mean, but for the little that HTTP wants said in headers.
  */
 #include <event2/event.h>
 #include <jansson.h>
@@ -33,8 +33,8 @@ enum link_fault {
     LINK_BROKEN /* the connection, or what came over it */
 };
 
-/* What a link tells. All are called from the loop, none from inside a function of the link; in `ended`, and
- * only there, the link may be freed. */
+/* What a link tells. All are called from the loop, none from inside a function of the link; in
+ * `ended`, and only there, the link may be freed. */
 struct link_events {
     /* A message came. `bad`: it is none (NULL then), why. */
     void (*message)(void *data, const struct rpc_message *message, const char *bad);

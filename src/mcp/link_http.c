@@ -1,7 +1,7 @@
 /*
- * An MCP server that is asked over HTTP: each message a POST, its answer a JSON object or a stream of
- * events. Modern servers keep no state. Legacy ones may: a session, a stream of what they have to say
- * unasked (GET), and answers that come on another stream when the first one broke off.
+ * An MCP server that is asked over HTTP: each message a POST, its answer a JSON object or a stream
+ * of events. Modern servers keep no state. Legacy ones may: a session, a stream of what they have
+ * to say unasked (GET), and answers that come on another stream when the first one broke off.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -194,7 +194,8 @@ static void on_retry(evutil_socket_t fd, short what, void *data)
     exchange_get(data);
 }
 
-/* Go on with a stream where it broke off, after the time that the server asks for. False: it cannot be. */
+/* Go on with a stream where it broke off, after the time that the server asks for. False: it cannot
+ * be. */
 static bool resume(struct exchange *x)
 {
     long ms = x->sse.retry_ms >= 0 ? x->sse.retry_ms : RETRY_MS;
@@ -335,6 +336,7 @@ static int begin(struct exchange *x, const char *method, const char *body, const
                                      .body = body,
                                      .accept = accept,
                                      .headers = headers->list,
+                                     .ca = h->server->ca,
                                      .keep = "Mcp-Session-Id",
                                      .timeout_ms = x->is_last ? DELETE_MS : 0,
                                      .connect_ms = CONNECT_MS,
@@ -343,6 +345,26 @@ static int begin(struct exchange *x, const char *method, const char *body, const
 
     x->fetch = h->ops->post(h->client, &request, on_done, x, &err);
     return x->fetch ? 0 : -1;
+}
+
+static void on_unsent(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    exchange_fail(data, LINK_BROKEN, "memory ran out");
+}
+
+/* It cannot be begun with. Whoever sends it is told from the loop, when he knows what he sent; if
+ * there is no memory for that either, he finds that time is up. */
+static void fail_soon(struct exchange *x)
+{
+    static const struct timeval now = { 0 };
+
+    if (x->on_retry)
+        event_free(x->on_retry);
+    x->on_retry = evtimer_new(x->link->base, on_unsent, x);
+    if (x->on_retry)
+        (void)evtimer_add(x->on_retry, &now);
 }
 
 /* A stream of what the server has to say, from the last event on that came. */
@@ -357,7 +379,7 @@ static void exchange_get(struct exchange *x)
     x->sse.data.len = 0;
     x->sse.has_data = x->sse.is_after_cr = false;
     if (begin(x, "GET", NULL, "text/event-stream", &headers) < 0)
-        exchange_fail(x, LINK_BROKEN, "memory ran out");
+        fail_soon(x);
 }
 
 static void exchange_post(struct exchange *x)
@@ -370,7 +392,7 @@ static void exchange_post(struct exchange *x)
     add_usual(x->link, &headers, message);
     if (begin(x, NULL, json_string_at(message, "text", ""), "application/json, text/event-stream",
               &headers) < 0)
-        exchange_fail(x, LINK_BROKEN, "memory ran out");
+        fail_soon(x);
 }
 
 /* What waited for the server to know that the handshake is over, in the order in which it came. */
@@ -389,15 +411,6 @@ static void start_waiting(struct http_link *h)
 
 /* ---- the link ---- */
 
-static void on_unsent(evutil_socket_t fd, short what, void *data)
-{
-    struct exchange *x = data;
-
-    (void)fd;
-    (void)what;
-    exchange_fail(x, LINK_BROKEN, "memory ran out");
-}
-
 static void http_send(struct link *l, const struct link_message *m)
 {
     struct http_link *h = of(l);
@@ -408,7 +421,7 @@ static void http_send(struct link *l, const struct link_message *m)
     x->message = json_pack("{s:s#,s:s*,s:s*,s:O*}", "text", m->text, (int)m->len, "method",
                            m->method, "target", m->target, "extra", m->extra);
     if (!x->message)
-        (void)event_base_once(h->base, -1, EV_TIMEOUT, on_unsent, x, NULL);
+        fail_soon(x);
     else if (!is_barred(h))
         exchange_post(x);
 }

@@ -2,8 +2,8 @@
  * An MCP server that is a child of ours, or rather of its keeper, which ends it should we be gone.
  *
  * It is ended in steps: its standard input is closed, then it is asked (SIGTERM), then it is killed
- * with all that it started, each step a grace after the one before. Only what the loop has time for is
- * read at once, so a server that floods us costs its share and no more.
+ * with all that it started, each step a grace after the one before. Only what the loop has time for
+ * is read at once, so a server that floods us costs its share and no more.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,17 +1,17 @@
 #pragma once
 /*
  * An MCP server without a transport, for both eras of the protocol: legacy (the `initialize`
- * handshake, 2025-11-25 and before) and modern (2026-07-28: no state, each request says in its _meta
- * who asks).
+ * handshake, 2025-11-25 and before) and modern (2026-07-28: no state, each request says in its
+ * _meta who asks).
  *
  *   server   what is offered: tools, prompts, resources, each with a handler. One a program.
- *   peer     one who talks to it: a stdio connection, one modern HTTP request, a legacy HTTP session.
+ *   peer     who talks to it: a stdio connection, one modern HTTP request, a legacy HTTP session.
  *   call     one request under way. Its handler answers it from inside, or later.
  *
  * A transport reads a message (rpc_read()), hands it to a peer with mcp_peer_take(), and is handed
- * what is to be sent, each message with the tag of the request that it belongs to. Handlers do not see
- * the era: to ask the client for something (mcp_call_ask()) is a request to the client in one, and
- * an `input_required` result and a second request in the other.
+ * what is to be sent, each message with the tag of the request that it belongs to. Handlers do not
+ * see the era: to ask the client for something (mcp_call_ask()) is a request to the client in one,
+ * and an `input_required` result and a second request in the other.
  *
  * Everything happens on one thread, in the loop of `base`.
  */
@@ -61,17 +61,18 @@ struct mcp_server_spec {
     bool has_logging;         /* handlers call mcp_call_log() */
     enum mcp_level log_level; /* from here on, for legacy clients that have not said */
     bool has_subscriptions;   /* lists or resources may change */
-    /* Completion: {"values": [...], "total"?, "hasMore"?} for `params` of completion/complete, or NULL for
-     * none. NULL: the capability is not offered. */
+    /* Completion: {"values": [...], "total"?, "hasMore"?} for `params` of completion/complete, or
+     * NULL for none. NULL: the capability is not offered. */
     json_t *(*complete)(void *data, const struct mcp_call *call, const json_t *params);
-    /* Called once, before the first request that is about more than the server itself: for what takes
-     * time, so that no handshake waits for it. May be NULL. */
+    /* Called once, before the first request that is about more than the server itself: for what
+     * takes time, so that no handshake waits for it. May be NULL. */
     void (*prepare)(void *data);
     void *data;
 };
 
-/* Does the work of a call. `data` is what was registered with it. Must answer with mcp_call_finish() or
- * mcp_call_fail(), once, from in here or later, unless the call was cancelled before. */
+/* Does the work of a call. `data` is what was registered with it. Must answer with
+ * mcp_call_finish() or mcp_call_fail(), once, from in here or later, unless the call was cancelled
+ * before. */
 typedef void (*mcp_handler)(struct mcp_call *call, void *data);
 
 /* NULL when memory ran out. */
@@ -81,10 +82,10 @@ struct mcp_server *mcp_server_new(const struct mcp_server_spec *spec);
 struct mcp_server *mcp_server_free(struct mcp_server *s);
 
 /*
- * Offer something. `descriptor` is the object that the list shows ("name" and "inputSchema" of a tool,
- * "name" of a prompt, "uri" of a resource, "uriTemplate" of a template), and is taken also on failure.
- * One of the same name is replaced. The lists keep the order of registration. Clients that asked for it
- * are told that a list changed, once the loop turns.
+ * Offer something. `descriptor` is the object that the list shows ("name" and "inputSchema" of a
+ * tool, "name" of a prompt, "uri" of a resource, "uriTemplate" of a template), and is taken also on
+ * failure. One of the same name is replaced. The lists keep the order of registration. Clients that
+ * asked for it are told that a list changed, once the loop turns.
  */
 int mcp_server_add_tool(struct mcp_server *server, json_t *descriptor, mcp_handler run, void *data,
                         struct gb_err *err) gb_nodiscard;
@@ -100,8 +101,9 @@ bool mcp_server_remove_tool(struct mcp_server *server, const char *name);
 bool mcp_server_remove_prompt(struct mcp_server *server, const char *name);
 bool mcp_server_remove_resource(struct mcp_server *server, const char *uri);
 
-/* What the server offers is not known yet: lists and calls of tools wait until mcp_server_release(), or until
- * the time is up. Everything else is answered. Returns 0, -1 when memory ran out. */
+/* What the server offers is not known yet: lists and calls of tools wait until
+ * mcp_server_release(), or until the time is up. Everything else is answered. Returns 0, -1 when
+ * memory ran out. */
 int mcp_server_hold(struct mcp_server *s, unsigned timeout_ms) gb_nodiscard;
 void mcp_server_release(struct mcp_server *s);
 
@@ -135,9 +137,11 @@ struct mcp_outgoing {
 };
 
 struct mcp_peer_ops {
-    /* From inside, the peer may be freed when the message is a response, and when a call is dropped. */
+    /* From inside, the peer may be freed when the message is a response, and when a call is
+     * dropped. */
     void (*send)(void *data, const struct mcp_outgoing *message);
-    /* The request with this tag is over, and nothing is sent for it (it was cancelled). May be NULL. */
+    /* The request with this tag is over, and nothing is sent for it (it was cancelled). May be
+     * NULL. */
     void (*dropped)(void *data, void *tag);
     /* More than enough waits to be sent: notifications that can be spared are. May be NULL. */
     bool (*is_full)(void *data);
@@ -146,8 +150,8 @@ struct mcp_peer_ops {
 struct mcp_peer_spec {
     const struct mcp_peer_ops *ops; /* borrowed, and so is data */
     void *data;
-    /* Who it is: what one principal was given (handles, requestState) is not another's. Copied; NULL is one
-     * principal too. */
+    /* Who it is: what one principal was given (handles, requestState) is not another's. Copied;
+     * NULL is one principal too. */
     const char *principal;
     /* The peer is in the legacy era already, with this version and without a handshake: for HTTP
      * without sessions. NULL: it says itself. */
@@ -157,8 +161,8 @@ struct mcp_peer_spec {
 
 struct mcp_peer *mcp_peer_new(struct mcp_server *server, const struct mcp_peer_spec *spec);
 
-/* It is gone: its calls are cancelled, but for those that wait for a modern client's second request.
- * Nothing is sent any more, and no callback called. Accepts NULL. */
+/* It is gone: its calls are cancelled, but for those that wait for a modern client's second
+ * request. Nothing is sent any more, and no callback called. Accepts NULL. */
 struct mcp_peer *mcp_peer_free(struct mcp_peer *peer);
 
 /* The headers of an HTTP request. */
@@ -172,11 +176,12 @@ struct mcp_headers {
 struct mcp_arrival {
     void *tag;                         /* comes back with what is sent for this request */
     const struct mcp_headers *headers; /* NULL: not over HTTP, and not looked at */
+    bool is_mute; /* nothing but its answer can be sent: the client cannot be asked */
 };
 
 /*
- * Take a message: the one road of both eras. What goes wrong is sent as an error. `message` stays the
- * caller's, which may drop it at once. Answers may be sent from inside. `how` may be NULL.
+ * Take a message: the one road of both eras. What goes wrong is sent as an error. `message` stays
+ * the caller's, which may drop it at once. Answers may be sent from inside. `how` may be NULL.
  */
 void mcp_peer_take(struct mcp_peer *peer, const struct rpc_message *message,
                    const struct mcp_arrival *how);
@@ -197,11 +202,12 @@ const char *mcp_peer_version(const struct mcp_peer *peer);
 /* Cancel the request with this tag: a modern HTTP client that left. */
 void mcp_peer_cancel(struct mcp_peer *peer, const void *tag);
 
-/* Nobody reads what is sent with this tag any more, but the request goes on: a legacy HTTP client that
- * left. Its messages are sent with the tag NULL from then on, its response not at all. */
+/* Nobody reads what is sent with this tag any more, but the request goes on: a legacy HTTP client
+ * that left. Its messages are sent with the tag NULL from then on, its response not at all. */
 void mcp_peer_detach(struct mcp_peer *peer, const void *tag);
 
-/* The server ends: answer what would stay open (subscriptions/listen). Other calls are not touched. */
+/* The server ends: answer what would stay open (subscriptions/listen). Other calls are not
+ * touched. */
 void mcp_peer_farewell(struct mcp_peer *peer);
 
 /* Is a call under way that will be answered? */
@@ -209,8 +215,8 @@ bool mcp_peer_is_busy(const struct mcp_peer *peer);
 
 /* ---- calls: for handlers ---- */
 
-/* What was asked: all parameters; those called "arguments" (an object, empty where there are none); the
- * name or URI. Borrowed until the call ends. */
+/* What was asked: all parameters; those called "arguments" (an object, empty where there are none);
+ * the name or URI. Borrowed until the call ends. */
 const json_t *mcp_call_params(const struct mcp_call *call);
 const json_t *mcp_call_arguments(const struct mcp_call *call);
 const char *mcp_call_target(const struct mcp_call *call);
@@ -222,15 +228,15 @@ bool mcp_call_is_modern(const struct mcp_call *call);
 /* Can the client be asked? "elicitation" (forms), "elicitation.url", "sampling", "roots". */
 bool mcp_call_can(const struct mcp_call *call, const char *capability);
 
-/* The client gave it up, or left: stop. The call is gone when this returns, and so must nothing be sent
- * for it. Called at most once, never after the call was answered. */
+/* The client gave it up, or left: stop. The call is gone when this returns, and so must nothing be
+ * sent for it. Called at most once, never after the call was answered. */
 void mcp_call_on_cancel(struct mcp_call *call, void (*cancelled)(struct mcp_call *call, void *data),
                         void *data);
 
 bool mcp_call_wants_progress(const struct mcp_call *call);
 
-/* Tell how far it is. Left out when the client did not ask for it, or when `progress` is not more than
- * it was. `total` is left out where it is negative, `message` where it is NULL. */
+/* Tell how far it is. Left out when the client did not ask for it, or when `progress` is not more
+ * than it was. `total` is left out where it is negative, `message` where it is NULL. */
 void mcp_call_progress(struct mcp_call *call, double progress, double total, const char *message);
 
 /* A log message, sent if the client wants those of this level. `data` is taken. */
@@ -238,21 +244,21 @@ void mcp_call_log(struct mcp_call *call, enum mcp_level level, const char *logge
 
 /*
  * Ask the client. `requests` is taken: {KEY: {"method", "params"}, ...} with elicitation/create,
- * sampling/createMessage or roots/list. `answered` gets {KEY: result, ...}, with all keys, borrowed; a
- * client that answers with an error gives {"action": "cancel"} to an elicitation, null to others. Only
- * ask for what mcp_call_can(). The call may wait long, and is cancelled when that is too long. Returns
- * 0, or -1 (nothing was sent) when too many wait already, or memory ran out.
+ * sampling/createMessage or roots/list. `answered` gets {KEY: result, ...}, with all keys,
+ * borrowed; a client that answers with an error gives {"action": "cancel"} to an elicitation, null
+ * to others. Only ask for what mcp_call_can(). The call may wait long, and is cancelled when that
+ * is too long. Returns 0, or -1 (nothing was sent) when too many wait already, or memory ran out.
  */
 int mcp_call_ask(struct mcp_call *call, json_t *requests,
                  void (*answered)(struct mcp_call *call, void *data, const json_t *answers),
                  void *data) gb_nodiscard;
 
-/* An answer that came with the request before it was asked for, as modern clients may send; borrowed, or
- * NULL. Nothing shows that anybody was asked: not for what a person is to approve. */
+/* An answer that came with the request before it was asked for, as modern clients may send;
+ * borrowed, or NULL. Nothing shows that anybody was asked: not for what a person is to approve. */
 const json_t *mcp_call_given(const struct mcp_call *call, const char *key);
 
-/* Answer. The call is gone when these return. `result` and `more` are taken; a NULL result means that memory
- * ran out. What the era wants in a result besides is added. */
+/* Answer. The call is gone when these return. `result` and `more` are taken; a NULL result means
+ * that memory ran out. What the era wants in a result besides is added. */
 void mcp_call_finish(struct mcp_call *call, json_t *result);
 void mcp_call_fail(struct mcp_call *call, int code, const char *message, json_t *more);
 

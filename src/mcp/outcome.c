@@ -1,6 +1,7 @@
 /*
- * From the result of a server's tool to the value that a program gets: what is structured first, then
- * JSON that came as text, then text. Everything else is kept here, and the program gets a handle.
+ * From the result of a server's tool to the value that a program gets: what is structured first,
+ * then JSON that came as text, then text. Everything else is kept here, and the program gets a
+ * handle.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Tools of other servers that clients are offered directly as well. What a client sends goes there as it
- * is, and what comes back comes back as it is, but for what a server may not show. */
+/* Tools of other servers that clients are offered directly as well. What a client sends goes there
+ * as it is, and what comes back comes back as it is, but for what a server may not show. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
- * How this works: mcp_peer_take() sorts a message. A request finds its era, its method and becomes a
- * call; the method's function answers it or leaves it to a handler. What is sent goes through
+ * How this works: mcp_peer_take() sorts a message. A request finds its era, its method and becomes
+ * a call; the method's function answers it or leaves it to a handler. What is sent goes through
  * peer_send() alone.
  *
- * The order in which a modern request is looked at is the order of its errors: _meta, version header,
- * version, method, other headers.
+ * The order in which a modern request is looked at is the order of its errors: _meta, version
+ * header, version, method, other headers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,7 +249,8 @@ static const char *meta_problem(const json_t *meta)
     return NULL;
 }
 
-/* In the order in which a modern request is looked at. Returns its method, or NULL with the refusal. */
+/* In the order in which a modern request is looked at. Returns its method, or NULL with the
+ * refusal. */
 static const struct method *admit_modern(struct mcp_peer *peer, const struct rpc_message *m,
                                          const struct mcp_arrival *how, struct refusal *why)
 {
@@ -347,6 +348,7 @@ static void take_request(struct mcp_peer *peer, const struct rpc_message *m,
         return;
     }
     call->tag = tag_of(how);
+    call->is_mute = how && how->is_mute;
     if (is_modern)
         call_read_meta(call, json_object_get(m->params, "_meta"));
     if (peer->server->given_up && !method_is_early(m->method))

@@ -51,21 +51,26 @@ static struct shape shape_of(const char *text, size_t len)
     return s;
 }
 
-static json_t *parse(const char *text, size_t len, struct rpc_problem *p)
+const char *rpc_excess(const char *text, size_t len)
 {
     struct shape shape;
+
+    if (len > RPC_BYTES_MAX)
+        return "the message is larger than 8 MiB";
+    shape = shape_of(text, len);
+    if (shape.deepest > RPC_DEPTH_MAX)
+        return "the message is nested more than 128 deep";
+    return shape.items > RPC_ITEMS_MAX ? "the message has more than 200000 items" : NULL;
+}
+
+static json_t *parse(const char *text, size_t len, struct rpc_problem *p)
+{
+    const char *excess = rpc_excess(text, len);
     json_error_t why;
     json_t *json;
 
-    if (len > RPC_BYTES_MAX) {
-        (void)refuse(p, RPC_INVALID_REQUEST, "the message is larger than 8 MiB");
-        return NULL;
-    }
-    shape = shape_of(text, len);
-    if (shape.deepest > RPC_DEPTH_MAX || shape.items > RPC_ITEMS_MAX) {
-        (void)refuse(p, RPC_INVALID_REQUEST,
-                     shape.deepest > RPC_DEPTH_MAX ? "the message is nested more than 128 deep"
-                                                   : "the message has more than 200000 items");
+    if (excess) {
+        (void)refuse(p, RPC_INVALID_REQUEST, excess);
         return NULL;
     }
     json = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &why);

@@ -34,6 +34,10 @@ enum rpc_kind {
     RPC_RESPONSE /* a result or an error */
 };
 
+/* Is the text more than is parsed: in bytes, in depth, in items? Says in which, or NULL: it is
+ * not. */
+const char *rpc_excess(const char *text, size_t len);
+
 /* A message that arrived. */
 struct rpc_message {
     json_t *json; /* all of it, owned; the others are borrowed from it */
@@ -53,7 +57,8 @@ struct rpc_problem {
     json_t *id; /* of the request, as far as it could be read; owned, may be NULL */
 };
 
-/* Read one message. Returns 0, or -1 with a problem; the caller calls the `_done` of what it got. */
+/* Read one message. Returns 0, or -1 with a problem; the caller calls the `_done` of what it
+ * got. */
 int rpc_read(const char *text, size_t len, struct rpc_message *ret, struct rpc_problem *problem)
     __attribute__((warn_unused_result));
 
@@ -89,13 +94,13 @@ enum rpc_line_state {
     RPC_LINE_LONG /* one that was too long has been skipped, or is being */
 };
 
-/* Room for up to `len` more bytes, to be read into; NULL when memory ran out. Tell with rpc_lines_add()
- * how many came. */
+/* Room for up to `len` more bytes, to be read into; NULL when memory ran out. Tell with
+ * rpc_lines_add() how many came. */
 char *rpc_lines_room(struct rpc_lines *l, size_t len);
 void rpc_lines_add(struct rpc_lines *l, size_t len);
 
-/* The next line without its end ("\n" or "\r\n"), valid until the next rpc_lines_room(). Lines of white
- * space are passed over. */
+/* The next line without its end ("\n" or "\r\n"), valid until the next rpc_lines_room(). Lines of
+ * white space are passed over. */
 enum rpc_line_state rpc_lines_next(struct rpc_lines *l, const char **ret, size_t *ret_len);
 
 /* What came after the last line break. */

@@ -66,24 +66,23 @@ static void turn_free(struct run_turn *t)
 
 static void start_more(struct runs *runs);
 
-static void on_done(void *data, struct gb_job *job, const char *text)
+static void on_done(void *data, json_t *result)
 {
     struct run_turn *t = data;
     struct runs *runs = t->runs;
     struct runs_events events = t->events;
     void *whose = t->data;
-    json_t *result;
 
-    (void)job;
     if (runs) {
         take_out(&runs->running, t);
         runs->n_asking -= t->is_asking;
     }
     turn_free(t);
-    if (!runs)
+    if (!runs) {
+        json_decref(result);
         return;
+    }
     start_more(runs);
-    result = json_loads(text, JSON_ALLOW_NUL, NULL);
     if (runs->seen)
         runs->seen(runs->seen_data, result);
     events.done(whose, result);
@@ -121,7 +120,7 @@ static void on_failed(evutil_socket_t fd, short what, void *data)
 {
     (void)fd;
     (void)what;
-    on_done(data, NULL, "");
+    on_done(data, NULL);
 }
 
 static void start(struct runs *runs, struct run_turn *t)
@@ -129,11 +128,10 @@ static void start(struct runs *runs, struct run_turn *t)
     struct gb_callbacks callbacks = { .size = sizeof(callbacks),
                                       .data = t,
                                       .output = t->events.output ? on_output : NULL,
-                                      .done = on_done,
                                       .approve = on_approve };
 
     take_out(&runs->waiting, t);
-    t->job = gb_start(runs->engine, t->request, &callbacks);
+    t->job = engine_start(runs->engine, t->request, &callbacks, on_done);
     free(take_ptr(t->request));
     append(&runs->running, t);
     if (!t->job)

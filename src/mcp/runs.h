@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Requests of the engine that wait for their turn: so many run at once, the others in the order in which
- * they came. For every face that serves several callers.
+ * Requests of the engine that wait for their turn: so many run at once, the others in the order in
+ * which they came. For every face that serves several callers.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,8 +27,8 @@ struct runs *runs_new(struct gb_engine *engine, unsigned at_once);
 /* Cancel all; nobody is told. The engine may be freed before or after. Accepts NULL. */
 struct runs *runs_free(struct runs *runs);
 
-/* Queue a request. `request` is taken. NULL when memory ran out; `done` is not called then, nor ever from
- * inside. */
+/* Queue a request. `request` is taken. NULL when memory ran out; `done` is not called then, nor
+ * ever from inside. */
 struct run_turn *runs_add(struct runs *runs, json_t *request, const struct runs_events *events,
                           void *data);
 

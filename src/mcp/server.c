@@ -1,4 +1,5 @@
-/* What a server offers: tools, prompts, resources and templates, in the order in which they came. */
+/* What a server offers: tools, prompts, resources and templates, in the order in which they
+ * came. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,7 @@ static int add(struct mcp_server *s, enum offer_kind kind, const struct offer *g
 {
     auto_json json_t *descriptor = given->descriptor;
     struct offer *o;
+    bool is_new;
 
     if (!descriptor)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "offering a tool");
@@ -245,13 +247,15 @@ static int add(struct mcp_server *s, enum offer_kind kind, const struct offer *g
         o = offer_add(&s->offers[kind]);
     if (!o)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "offering a tool");
+    is_new = !json_equal(o->descriptor, descriptor);
     json_decref(o->descriptor);
     *o = *given;
     o->name = json_string_at(descriptor, name_keys[kind], "");
     o->schema = schema_of(kind, descriptor);
     descriptor = NULL;
     s->offers[kind].is_offered = true;
-    changed(s, kind);
+    if (is_new)
+        changed(s, kind);
     return 0;
 }
 

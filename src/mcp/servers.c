@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/own.h"
@@ -215,6 +216,15 @@ static int take_url(struct reader *r, const char *key, const json_t *value)
     return take_text(r, key, value, &r->spec->url);
 }
 
+static int take_ca(struct reader *r, const char *key, const json_t *value)
+{
+    if (take_text(r, key, value, &r->spec->ca) < 0)
+        return -1;
+    return access(r->spec->ca, R_OK) < 0
+               ? gb_fail(r->err, GB_E_INVALID, errno, "%s: reading %.100s", key, r->spec->ca)
+               : 0;
+}
+
 static int take_type(struct reader *r, const char *key, const json_t *value)
 {
     static const char *const known[] = { "stdio", "http", "streamable-http", "streamableHttp",
@@ -334,6 +344,7 @@ static const struct {
     { "cwd", take_cwd },
     { "url", take_url },
     { "headers", take_headers },
+    { "ca", take_ca },
     { "allow", take_allow },
     { "deny", take_deny },
     { "approval", take_approval },
@@ -408,8 +419,8 @@ static int name_server(struct reader *r, const struct servers *before)
 
 /* ---- one server ---- */
 
-/* A server gets what programs cannot do without, and what is configured: other variables of ours may
- * be keys that are none of its business. */
+/* A server gets what programs cannot do without, and what is configured: other variables of ours
+ * may be keys that are none of its business. */
 static int add_usual_env(struct server_spec *spec)
 {
     static const char *const usual[] = { "HOME",          "LANG",           "LC_ALL",
@@ -448,8 +459,8 @@ static int check_whole(struct reader *r)
     if (!s->argv == !s->url)
         return fail(r, s->argv ? "has a command and a url: it is one or the other"
                                : "has neither a command nor a url");
-    if (s->argv && s->headers)
-        return fail(r, "headers: they are for a server with a url");
+    if (s->argv && (s->headers || s->ca))
+        return fail(r, "headers and ca are for a server with a url");
     if (s->url && (s->env || s->cwd))
         return fail(r, "env and cwd are for a server with a command");
     if (s->argv && add_usual_env(r->spec) < 0)
@@ -489,6 +500,7 @@ static void spec_done(struct server_spec *s)
     free(s->ident);
     free(s->cwd);
     free(s->url);
+    free(s->ca);
     json_decref(s->allow);
     json_decref(s->deny);
     json_decref(s->approval);
@@ -598,14 +610,33 @@ static void scrub_value(const char *value, char *text)
     }
 }
 
+static bool has_any(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcasestr(text, *words))
+            return true;
+    return false;
+}
+
+/* "NAME=VALUE". An address is one only where it has somebody's name, or more, in it. */
 static bool sounds_secret(const char *pair)
 {
-    static const char *const words[] = { "KEY",  "TOKEN",      "SECRET", "PASS", "AUTH",
-                                         "CRED", "CONNECTION", "DSN",    "URL",  "URI" };
+    static const char *const secrets[] = { "KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED", NULL };
+    static const char *const addresses[] = { "CONNECTION", "DSN", "URL", "URI", NULL };
     auto_free char *name = strndup(pair, strcspn(pair, "="));
 
-    for (size_t i = 0; name && i < ARRAY_LEN(words); i++)
-        if (strcasestr(name, words[i]))
+    return !name || has_any(name, secrets) || (has_any(name, addresses) && strpbrk(pair, "@?;"));
+}
+
+/* Headers that everybody sends. */
+static bool is_public(const char *header)
+{
+    static const char *const names[] = { "Accept",     "Accept-Language", "Content-Type",
+                                         "User-Agent", "Origin",          "Referer" };
+    size_t len = strcspn(header, ":");
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strlen(names[i]) == len && strncasecmp(header, names[i], len) == 0)
             return true;
     return false;
 }
@@ -615,6 +646,8 @@ void server_scrub(const struct server_spec *spec, char *text)
     for (char **at = spec->headers; at && *at; at++) {
         const char *value = strstr(*at, ": ") + 2, *space = strchr(value, ' ');
 
+        if (is_public(*at))
+            continue;
         scrub_value(value, text);
         if (space)
             scrub_value(space + 1, text); /* what comes behind "Bearer" */

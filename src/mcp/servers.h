@@ -1,8 +1,8 @@
 #pragma once
 /*
- * Other MCP servers, as their configuration has them: the `mcpServers` object that agents share, and
- * what glovebox adds to it. Values of `env` and `headers` are credentials as likely as not: they are
- * in no message.
+ * Other MCP servers, as their configuration has them: the `mcpServers` object that agents share,
+ * and what glovebox adds to it. Values of `env` and `headers` are credentials as likely as not:
+ * they are in no message.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -26,6 +26,7 @@ struct server_spec {
     /* one that is asked over HTTP */
     char *url;
     char **headers; /* "Name: value" */
+    char *ca;       /* a file of certificates to trust instead of the system's, or NULL */
     /* what is done with its tools */
     json_t *allow;    /* patterns; NULL: all */
     json_t *deny;     /* patterns, or NULL */
@@ -41,15 +42,15 @@ struct servers {
     struct server_spec *list;
 };
 
-/* Read a configuration: {"mcpServers": {KEY: {...}}}, or "servers", or what is in it. `note` is told of
- * what is passed over. Returns 0, or -1 with err. */
+/* Read a configuration: {"mcpServers": {KEY: {...}}}, or "servers", or what is in it. `note` is
+ * told of what is passed over. Returns 0, or -1 with err. */
 int servers_read(const json_t *config, struct servers *ret,
                  void (*note)(void *data, const char *text), void *data,
                  struct gb_err *err) gb_nodiscard;
 void servers_done(struct servers *servers);
 
-/* A name that Python takes, from any text: other characters become '_'. Returns false when nothing is
- * left of it. `is_global`: nor does it hide a builtin. */
+/* A name that Python takes, from any text: other characters become '_'. Returns false when nothing
+ * is left of it. `is_global`: nor does it hide a builtin. */
 bool ident_of(const char *text, bool is_global, char *ret, size_t size);
 
 /* Does the tool match one of the patterns ('*' and '?')? */
@@ -61,6 +62,6 @@ bool server_offers(const struct server_spec *spec, const char *tool);
 /* How long a call of it may take. */
 uint64_t server_timeout_ms(const struct server_spec *spec, const char *tool);
 
-/* Replace what is, or may be, a credential of this server's in a text, in place: values of headers, and
- * of variables whose names say so. */
+/* Replace what is, or may be, a credential of this server's in a text, in place: values of headers,
+ * and of variables whose names say so. */
 void server_scrub(const struct server_spec *spec, char *text);

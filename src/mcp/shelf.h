@@ -22,8 +22,8 @@ struct shelf_item {
 struct shelf *shelf_new(void);
 struct shelf *shelf_free(struct shelf *shelf); /* accepts NULL */
 
-/* Keep it. `data` is taken and may be NULL, `uri` is copied and may be. Writes the handle's text. Returns 0,
- * -1 when it is too large, or memory ran out. */
+/* Keep it. `data` is taken and may be NULL, `uri` is copied and may be. Writes the handle's text.
+ * Returns 0, -1 when it is too large, or memory ran out. */
 int shelf_add(struct shelf *shelf, size_t server, json_t *data, const char *uri,
               char ret[SHELF_ID]);
 

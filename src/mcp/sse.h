@@ -20,7 +20,7 @@ struct sse {
 void sse_init(struct sse *s, size_t max);
 void sse_done(struct sse *s);
 
-/* Take a piece. `event` is called with the data of each event that is whole; it returns false to stop.
- * Returns 0, or -1 when an event is too large. */
+/* Take a piece. `event` is called with the data of each event that is whole; it returns false to
+ * stop. Returns 0, or -1 when an event is too large. */
 int sse_feed(struct sse *s, const char *bytes, size_t len,
              bool (*event)(void *data, const char *text, size_t len), void *data);

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * requestState: what a modern client brings back with its answers. It names a call that waits, says until
- * when, and is authenticated together with what it is bound to, so that nobody can make one up, change
- * one, or use it for another request. That each is used once is the caller's to see to.
+ * requestState: what a modern client brings back with its answers. It names a call that waits, says
+ * until when, and is authenticated together with what it is bound to, so that nobody can make one
+ * up, change one, or use it for another request. That each is used once is the caller's to see to.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
- * Both descriptors are non-blocking. What cannot be written at once waits in a buffer; above a mark no
- * more is read, and notifications that can be spared are, until it has drained. So a client that does
- * not read costs what its own requests may answer, and no more.
+ * Both descriptors are non-blocking. What cannot be written at once waits in a buffer; above a mark
+ * no more is read, and notifications that can be spared are, until it has drained. So a client that
+ * does not read costs what its own requests may answer, and no more.
  */
 #include "mcp/stdio.h"
 
@@ -33,7 +33,9 @@ struct mcp_stdio {
     int in_flags, out_flags; /* that they had */
     bool is_in_ready;        /* always: it is a file, which cannot be waited for */
     bool is_out_ready;
-    bool is_over;   /* the end of the input was seen */
+    bool has_more;  /* lines that were read and not looked at: no more are read */
+    bool is_at_end; /* of the input: what was read is still to be dealt with */
+    bool is_over;   /* it has been, and whoever made us knows */
     bool is_broken; /* nothing can be written */
 };
 
@@ -105,7 +107,7 @@ static void arm(struct mcp_stdio *s)
     wait_out(s);
     if (s->is_over)
         return;
-    if (is_full(s))
+    if (is_full(s) || s->has_more || s->is_at_end)
         (void)event_del(s->on_in);
     else if (s->is_in_ready)
         event_active(s->on_in, EV_READ, 1);
@@ -125,7 +127,7 @@ static void on_out(evutil_socket_t fd, short what, void *data)
         return;
     arm(s);
     if (was_full && !is_full(s))
-        event_active(s->on_more, EV_TIMEOUT, 1); /* lines that were read and not looked at */
+        event_active(s->on_more, EV_TIMEOUT, 1);
 }
 
 static bool make_room(struct mcp_stdio *s, size_t len)
@@ -184,8 +186,8 @@ static void refuse_long(struct mcp_stdio *s)
     mcp_peer_refuse(s->peer, &problem, NULL);
 }
 
-/* Deal with whole lines, up to so many. */
-static void take_lines(struct mcp_stdio *s)
+/* Deal with whole lines, up to so many. False: there is none left. */
+static bool take_lines(struct mcp_stdio *s)
 {
     const char *text;
     size_t len;
@@ -194,22 +196,33 @@ static void take_lines(struct mcp_stdio *s)
         enum rpc_line_state state = rpc_lines_next(&s->lines, &text, &len);
 
         if (state == RPC_LINE_NONE)
-            return;
+            return false;
         if (state == RPC_LINE_ONE)
             take_line(s, text, len);
         else
             refuse_long(s);
     }
-    event_active(s->on_more, EV_TIMEOUT, 1);
+    return true;
+}
+
+/* Deal with what was read, and see to the rest. When the answers fill up, whoever writes them goes
+ * on with it; of a client that is gone, nobody waits for that. */
+static void go_on(struct mcp_stdio *s)
+{
+    s->has_more = take_lines(s);
+    write_now(s);
+    arm(s);
+    if (s->is_at_end && (!s->has_more || is_full(s)))
+        end(s);
+    else if (s->has_more && !is_full(s))
+        event_active(s->on_more, EV_TIMEOUT, 1);
 }
 
 static void on_more(evutil_socket_t fd, short what, void *data)
 {
     (void)fd;
     (void)what;
-    take_lines(data);
-    write_now(data);
-    arm(data);
+    go_on(data);
 }
 
 static void on_in(evutil_socket_t fd, short what, void *data)
@@ -222,16 +235,11 @@ static void on_in(evutil_socket_t fd, short what, void *data)
     (void)what;
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n > 0) {
+    if (n > 0)
         rpc_lines_add(&s->lines, (size_t)n);
-        take_lines(s);
-        write_now(s);
-        arm(s);
-        return;
-    }
-    /* order: what came before the end is dealt with before it */
-    take_lines(s);
-    end(s);
+    else
+        s->is_at_end = true;
+    go_on(s);
 }
 
 /* ---- life ---- */

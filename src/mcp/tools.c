@@ -209,13 +209,16 @@ static const struct tool_row tools[] = {
 
 /* ---- descriptors ---- */
 
-static json_t *annotations_of(const struct tool_row *t)
+/* What a client may tell its user, or ask about: a program in its box destroys nothing. */
+static json_t *annotations_of(const struct mcp_face *face, const struct tool_row *t)
 {
     bool reads = (t->flags & TOOL_READS) != 0;
+    bool reaches_out = t->flags & TOOL_RUNS && engine_reaches_out(face->spec.engine);
 
     return json_pack("{s:s,s:b,s:b,s:b,s:b}", "title", t->title, "readOnlyHint", reads,
-                     "destructiveHint", strncmp(t->name, "session_", 8) == 0, "idempotentHint",
-                     reads || (t->flags & TOOL_REPEATS) != 0, "openWorldHint", 0);
+                     "destructiveHint", reaches_out || (t->flags & TOOL_REPEATS) != 0,
+                     "idempotentHint", reads || (t->flags & TOOL_REPEATS) != 0, "openWorldHint",
+                     reaches_out);
 }
 
 static json_t *names_of(const char *words)
@@ -308,7 +311,7 @@ static json_t *descriptor_of(const struct mcp_face *face, const struct tool_row 
 
     return json_pack("{s:s,s:s,s:s?,s:o,s:o,s:o}", "name", t->name, "title", t->title,
                      "description", description, "inputSchema", input_schema(face, t),
-                     "outputSchema", output_schema(t), "annotations", annotations_of(t));
+                     "outputSchema", output_schema(t), "annotations", annotations_of(face, t));
 }
 
 static bool is_offered(const struct mcp_face *face, const struct tool_row *t)

@@ -1,3 +1,5 @@
+import subprocess
+
 import pytest
 
 import box
@@ -23,3 +25,33 @@ def library_program(tmp_path_factory):
     """library.c, built."""
     target = tmp_path_factory.mktemp("library") / "library"
     return box.compile_c(box.ROOT / "tests/e2e/library.c", target)
+
+
+@pytest.fixture(scope="session")
+def certs(tmp_path_factory):
+    """An authority and certificates by it: {name: (certificate, key)}."""
+    folder = tmp_path_factory.mktemp("certs")
+
+    def openssl(*words):
+        subprocess.run(["openssl", *map(str, words)], cwd=folder, check=True, capture_output=True)
+
+    def authority(name):
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.pem", "-days", 30,
+                "-subj", f"/CN={name}", "-addext", "basicConstraints=critical,CA:TRUE")
+
+    def server(name, by, names, *dates):
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        (folder / f"{name}.ext").write_text(f"subjectAltName={names}\n")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{by}.pem", "-CAkey", f"{by}.key",
+                "-CAcreateserial", "-out", f"{name}.pem", "-extfile", f"{name}.ext",
+                *(dates or ("-days", 30)))
+
+    authority("authority")
+    authority("stranger")
+    server("good", "authority", "IP:127.0.0.1,DNS:localhost")
+    server("other_host", "authority", "DNS:reviewer.example,IP:127.0.0.2")
+    server("by_stranger", "stranger", "IP:127.0.0.1,DNS:localhost")
+    server("expired", "authority", "IP:127.0.0.1", "-days", -1)
+    return {file.stem: (file, file.with_suffix(".key")) for file in folder.glob("*.pem")}

@@ -1,5 +1,6 @@
 """Other MCP servers over HTTP that behave badly, and what our client says to all of them."""
 import json
+import ssl
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -98,12 +99,16 @@ def legacy(h, m):
 @pytest.fixture
 def run(http, tmp_path):
     def go(code, **more):
-        path = tmp_path / "mcp.json"
-        path.write_text(json.dumps({"mcpServers": {"web": {"url": http.url, **more}}}))
-        done = box.glovebox("run", "--json", "--mcp", path, "-c", TRY + code)
+        done = attempt(http, tmp_path, code, **more)
         assert done.stdout, done.stderr
         return json.loads(done.stdout)
     return go
+
+
+def attempt(http, tmp_path, code, **more):
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"web": {"url": http.url, **more}}}))
+    return box.glovebox("run", "--json", "--mcp", path, "-c", TRY + code)
 
 
 def test_a_session(http, run):
@@ -218,3 +223,39 @@ def test_one_that_is_not_there(tmp_path):
         done = box.glovebox("run", "--mcp", path, "-c", "1")
         assert done.returncode == 125 and "the MCP server 'web' is not there" in done.stderr and why in done.stderr
         assert "user:pass" not in done.stderr
+
+
+# ---- TLS ----
+
+@pytest.fixture
+def https(http, certs):
+    """The same with a certificate by name."""
+    def go(name):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certs[name])
+        http.socket = context.wrap_socket(http.socket, server_side=True)
+        http.url = f"https{http.url[4:]}"
+        http.handle_error = lambda *_: None  # who does not trust us hangs up
+        return http
+    return go
+
+
+def test_tls(https, run, certs):
+    https("good")
+    result = run("[web.one(a=1), web.two()]", ca=str(certs["authority"][0]), headers={"Authorization": "Bearer secret"})
+    assert result["value"] == ['one {"a": 1}', "two {}"], result["error"]
+
+
+@pytest.mark.parametrize("name, ca", [("good", None), ("good", "stranger"), ("by_stranger", "authority"),
+                                      ("other_host", "authority"), ("expired", "authority")])
+def test_tls_that_cannot_be_trusted(https, tmp_path, certs, name, ca):
+    """Nothing is sent to it, its credentials least of all."""
+    http = https(name)
+    done = attempt(http, tmp_path, "1", headers={"Authorization": "Bearer secret"}, **({"ca": str(certs[ca][0])} if ca else {}))
+    assert done.returncode == 125 and "certificate" in done.stderr and "secret" not in done.stderr, done.stderr
+    assert http.heard == []
+
+
+def test_an_authority_that_is_not_there(http, tmp_path):
+    done = attempt(http, tmp_path, "1", ca="/nonexistent/ca.pem")
+    assert done.returncode == 2 and "ca: reading /nonexistent/ca.pem" in json.loads(done.stdout)["error"]["message"]

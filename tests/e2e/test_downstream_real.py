@@ -1,6 +1,7 @@
 """Servers that others wrote inside the box, and our client under the conformance suite (scripts/deps-mcp)."""
 import base64
 import json
+import re
 import subprocess
 
 import pytest
@@ -184,6 +185,14 @@ def mcp_port():
 MODERN = ["tools_call", "request-metadata", "sep-2322-client-request-state", "http-standard-headers", "http-custom-headers",
           "http-invalid-tool-headers", "json-schema-ref-no-deref"]
 LEGACY = ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"]
+
+
+@pytest.mark.parametrize("version, tried", [("2026-07-28", MODERN), ("2025-11-25", LEGACY)])
+def test_every_scenario_is_tried(version, tried):
+    listed = subprocess.run([NODE, PACKAGES / "conformance/dist/index.js", "list", "--requirements", version],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=60).stdout
+    required = listed.partition("Client scenarios")[2].partition("\n\n")[0]
+    assert set(re.findall(r"^  - (?!auth/)(\S+)", required, re.M)) == set(tried)
 
 
 @pytest.mark.parametrize("version, scenario", [("2026-07-28", s) for s in MODERN] + [("2025-11-25", s) for s in LEGACY])

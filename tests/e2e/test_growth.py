@@ -1,9 +1,14 @@
-"""Two thousand runs: nothing of them is left, and the last costs what the first did."""
+"""Thousands of runs: nothing of them is left, and the last costs what the first did."""
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
-from box import ENV, SANITIZED, descendants, run_program, running, told, until
+from box import ENV, GLOVEBOX, ROOT, SANITIZED, descendants, run_program, running, told, until
+
+sys.path.insert(0, str(ROOT / "bench"))
+import agents  # noqa: E402
 
 RUNS = 2000
 # Every tenth leaves something about, or ends badly: that is when things get lost.
@@ -57,3 +62,31 @@ def test_library_does_not_grow(library_program):
     assert (said["failures"], said["no-children"]) == (0, 1)
     assert early["waiting"] == late["waiting"] and early["descriptors"] == late["descriptors"]
     assert late["kb"] - early["kb"] < (64 << 10 if SANITIZED else 4 << 10)
+
+
+def test_ten_thousand_calls_beside_a_thousand_connections():
+    """Over HTTP, ten at a time, while others are connected and say nothing."""
+    with agents.glovebox_web(GLOVEBOX, "/usr/bin/python3", {**ENV}, "--idle-timeout", "600") as web:
+        idle = [web.connect() for _ in range(1000)]
+        web.flow(0, 10, 1000)
+
+        def holds():
+            return len(os.listdir(f"/proc/{web.process.pid}/fd")) if os.geteuid() == 0 else 0
+        memory, files, processes = web.rss_kb(), holds(), len(descendants(web.process.pid))
+        web.flow(0, 10, 9000)
+        assert until(lambda: holds() <= files + 8)
+        assert until(lambda: len(descendants(web.process.pid)) <= processes + 4)
+        assert web.rss_kb() - memory < 2 << 10
+        idle[0].sendall(web.request)
+        assert idle[0].recv(65536).startswith(b"HTTP/1.1 200")
+        for s in idle:
+            s.close()
+        assert until(lambda: holds() < files - 900) or os.geteuid() != 0
+
+
+def test_load_that_others_make():
+    """wrk, and the Inspector's load mode: no error, and no memory that grows."""
+    done = subprocess.run([ROOT / "bench/load", "--seconds", "1", "--calls", "100", "--build", Path(GLOVEBOX).parent],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("wrk,") == 2 and done.stdout.count("Inspector,") == 4

@@ -186,6 +186,21 @@ def test_what_is_no_request(server, data):
     assert server.get("/healthz").status == 200
 
 
+def test_what_is_refused_before_anybody_sees_it_is_counted(server):
+    def counted(name):
+        return server.metrics()[f"glovebox_http_{name}"]
+    names = ['refused_total{reason="malformed"}', 'refused_total{reason="size"}', 'replies_total{class="4xx"}']
+    before = [counted(n) for n in names]
+    server.says_raw(b"nonsense\r\n\r\n")
+    server.says_raw(server.head("POST", "/v1/run", "Content-Length: 9000000", "Connection: close") + b"\r\n" + b"x" * 9_000_000)
+    assert [counted(n) - b for n, b in zip(names, before)] == [1, 1, 2]
+    with server.raw(server.head("POST", "/v1/run", "Expect: 100-continue", f"Content-Length: {len(BODY)}") + b"\r\n") as s:
+        assert b"100 Continue" in web.read_until(s, b"\r\n\r\n")
+        s.sendall(BODY)
+        web.read_until(s, b"timings")
+    assert [counted(n) - b for n, b in zip(names, before)] == [1, 1, 2]
+
+
 def test_headers_without_end(server):
     with server.raw(server.head("GET", "/healthz")) as s:
         try:
@@ -306,6 +321,41 @@ def test_many_unfinished_bodies_are_bounded():
         assert s.metrics()["glovebox_http_held_bytes"] <= 64 << 20
         assert memory(s) - before < 120 << 20
         assert s.run("1").status == 200
+
+
+def test_strangers_can_send_little_and_push_nobody_out():
+    """Who has not shown the token has 16 KiB; however many they are, others have room."""
+    with web.Server("--max-body", "8M", "--request-timeout", "30") as s, ExitStack() as stack:
+        big, before = "#" + "x" * 500_000 + "\n1", memory(s)
+        for token in (None, "Bearer wrong", f"Basic {s.token}"):
+            head = b"POST /v1/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            head += f"Authorization: {token}\r\n".encode() if token else b""
+            status, said = s.says_raw(head + b"Connection: close\r\nContent-Length: 10000\r\n\r\n" + b"x" * 10000)
+            assert status == 401, said
+            status, said = s.says_raw(head + b"Connection: close\r\nContent-Length: 50000\r\n\r\n" + b"x" * 50000)
+            assert status == 413, said
+        for _ in range(100):
+            stack.enter_context(s.raw(head + b"Content-Length: 8000000\r\n\r\n" + b"x" * 200_000))
+        assert box.until(lambda: s.metrics()["glovebox_http_connections"] == 101)
+        assert s.metrics()["glovebox_http_held_bytes"] < 100 * 100_000
+        assert memory(s) - before < 16 << 20
+        assert s.run(big).json()["value"] == 1
+        assert s.metrics()['glovebox_http_refused_total{reason="held_bytes"}'] == 0
+
+
+def test_the_token_is_seen_however_it_comes():
+    """In pieces, with a body behind it, in the second request of a connection, after one that was refused."""
+    with web.Server() as s:
+        body = json.dumps({"code": "#" + "x" * 100_000 + "\n1 + 1"}).encode()
+        whole = s.head("POST", "/v1/run", f"Content-Length: {len(body)}") + b"\r\n" + body
+        for cut in (1, whole.index(b"Authorization") + 5, whole.index(b"Bearer") + 20, whole.index(b"\r\n\r\n") + 3):
+            with s.raw(whole[:cut]) as c:
+                time.sleep(0.02)
+                c.sendall(whole[cut:])
+                assert b'"value":2' in web.read_until(c, b"timings")
+        stranger = b"POST /v1/run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+        with s.raw(stranger + whole) as c:
+            assert b'"value":2' in web.read_until(c, b"timings")
 
 
 def test_too_many_at_once_are_told_to_come_back():

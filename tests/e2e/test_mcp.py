@@ -129,6 +129,17 @@ def test_a_list_is_the_same_in_both_eras_and_every_tool_is_described(client):
         assert "ttlMs" not in result and "resultType" not in result
 
 
+@pytest.mark.parametrize("options, is_open", [((), False), (("--mount", "{}:d"), False), (("--mount", "{}:d:rw"), True),
+                                              (("--network", "host"), True), (("--tool", "now=date"), True)])
+def test_annotations_tell_what_programs_can_reach(tmp_path, options, is_open):
+    with Modern(*(o.format(tmp_path) for o in options)) as client:
+        tools = {t["name"]: t["annotations"] for t in client.request("tools/list")["result"]["tools"]}
+    for name in ("execute_code", "run_shell"):
+        assert (tools[name]["destructiveHint"], tools[name]["openWorldHint"]) == (is_open, is_open), name
+    assert tools["write_file"]["destructiveHint"] and not tools["write_file"]["openWorldHint"]
+    assert not tools["read_file"]["destructiveHint"]
+
+
 def test_cursors(client):
     assert client.request("tools/list", {"cursor": ""})["result"]["tools"]
     for cursor in ("p0", "p99", "p-1", "p1x", "x", 1, None):

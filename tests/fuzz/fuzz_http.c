@@ -1,7 +1,8 @@
 /*
- * Bytes as a client sends them over a connection, to a server with a token, MCP and a route that echoes. The
- * server must not end, leak or hold anything afterwards; whatever it says is HTTP; and without the token it
- * tells nothing. Bytes are sent in two pieces, the first of which is as long as the first byte says.
+ * Bytes as a client sends them over a connection, to a server with a token, MCP and a route that
+ * echoes. The server must not end, leak or hold anything afterwards; whatever it says is HTTP; and
+ * without the token it tells nothing. Bytes are sent in two pieces, the first of which is as long
+ * as the first byte says.
  */
 #include <errno.h>
 #include <stdint.h>

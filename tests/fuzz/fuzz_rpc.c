@@ -1,6 +1,7 @@
 /*
- * Bytes as a client sends them, in both eras, to a server with a tool that answers, one that waits and one
- * that asks. Nothing may be sent that is not a message, nothing may leak, and nothing may be left.
+ * Bytes as a client sends them, in both eras, to a server with a tool that answers, one that waits
+ * and one that asks. Nothing may be sent that is not a message, nothing may leak, and nothing may
+ * be left.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
  * Our MCP client as the conformance suite drives clients: the address of its server is the last
- * argument, what to do comes in the environment. Lists the tools, calls all of them side by side with
- * arguments made from their schemas (or those that the suite names), and reads what else there is.
+ * argument, what to do comes in the environment. Lists the tools, calls all of them side by side
+ * with arguments made from their schemas (or those that the suite names), and reads what else there
+ * is.
  */
 #include <event2/event.h>
 #include <libgen.h>

@@ -1,9 +1,9 @@
 /*
- * An MCP server for test suites, made of the same core as glovebox's own and of a file that says what it
- * offers (fixture.json).
+ * An MCP server for test suites, made of the same core as glovebox's own and of a file that says
+ * what it offers (fixture.json).
  *
- * What an offer does, its "do": result (answer with it), refuse, log, progress, ask (one round of questions
- * after another), need (a capability of the client's), change (one of the lists).
+ * What an offer does, its "do": result (answer with it), refuse, log, progress, ask (one round of
+ * questions after another), need (a capability of the client's), change (one of the lists).
  */
 #include <stdio.h>
 #include <stdlib.h>

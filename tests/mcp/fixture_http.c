@@ -1,4 +1,5 @@
-/* The fixture over HTTP, at /mcp: fixture_http FILE ADDRESS. Says where, and serves until it is ended. */
+/* The fixture over HTTP, at /mcp: fixture_http FILE ADDRESS. Says where, and serves until it is
+ * ended. */
 #include <signal.h>
 #include <stdio.h>
 

@@ -8,13 +8,14 @@
 
 #include "base/json.h"
 #include "http/guard.h"
+#include "http/head.h"
 #include "http/rate.h"
 #include "http/token.h"
 #include "unit.h"
 
 /* ---- heads ---- */
 
-struct head {
+struct head_case {
     const char *lines[6][2];
     bool is_old, is_get;
     bool is_good;
@@ -22,7 +23,7 @@ struct head {
 
 static void test_heads(void **state)
 {
-    static const struct head cases[] = {
+    static const struct head_case cases[] = {
         { .lines = { { "Host", "a" } }, .is_good = true },
         { .lines = { { "Host", "a" }, { "Content-Length", "5" } }, .is_good = true },
         { .lines = { { "Host", "a" }, { "Transfer-Encoding", "Chunked" } }, .is_good = true },
@@ -131,6 +132,54 @@ static void test_tokens(void **state)
     assert_false(guard_token("Basic abcdefgh", "abcdefgh"));
 }
 
+/* Whether the token is seen, whole and byte by byte. */
+static bool is_shown(const char *text, size_t len, struct head *ret)
+{
+    struct head whole = { 0 }, pieces = { 0 };
+    bool at_once = head_feed(&whole, text, len, "abcdefgh"), in_pieces = false;
+
+    for (size_t i = 0; i < len; i++)
+        in_pieces = head_feed(&pieces, text + i, 1, "abcdefgh") || in_pieces;
+    assert_int_equal(at_once, in_pieces);
+    assert_int_equal(whole.is_over, pieces.is_over);
+    *ret = whole;
+    return at_once;
+}
+
+static void test_token_on_its_way(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_shown, is_over;
+    } cases[] = {
+        { "POST / HTTP/1.1\r\nAuthorization: Bearer abcdefgh\r\n\r\n", true, true },
+        { "POST / HTTP/1.1\nauthorization:bearer  abcdefgh\n\n", true, true },
+        { "POST / HTTP/1.1\r\nAuthorization: Bearer abcdefgh\r\n", true, false },
+        { "POST / HTTP/1.1\r\nAuthorization: Bearer abcdefgh", false, false },
+        { "POST / HTTP/1.1\r\nAuthorization: Bearer abcdefgi\r\n\r\n", false, true },
+        { "POST / HTTP/1.1\r\nX-Authorization: Bearer abcdefgh\r\n\r\n", false, true },
+        { "POST / HTTP/1.1\r\nX: y\r\n Authorization: Bearer abcdefgh\r\n\r\n", false, true },
+        { "POST / HTTP/1.1\r\n\r\nAuthorization: Bearer abcdefgh\r\n", false, true },
+    };
+    char line[HEAD_LINE_MAX + 40];
+    struct head head;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (is_shown(cases[i].text, strlen(cases[i].text), &head) != cases[i].is_shown ||
+            head.is_over != cases[i].is_over)
+            fail_msg("case %zu", i);
+    for (size_t extra = 0; extra < 30; extra++) { /* around the longest line that is kept */
+        size_t n = HEAD_LINE_MAX - 10 + extra;
+
+        memset(line, 'x', sizeof(line));
+        line[n] = '\n';
+        (void)snprintf(line + n + 1, sizeof(line) - n - 1, "\r\n");
+        assert_false(is_shown(line, n + 3, &head));
+        assert_true(head.is_over);
+    }
+}
+
 static void test_types(void **state)
 {
     static const char events[] = "text/event-stream";
@@ -226,7 +275,7 @@ int main(void)
         cmocka_unit_test(test_heads),      cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_origins),    cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_types),      cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_token_file),
+        cmocka_unit_test(test_token_file), cmocka_unit_test(test_token_on_its_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

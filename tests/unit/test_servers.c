@@ -78,19 +78,19 @@ static void test_scrub(void **state)
 {
     struct servers s =
         read_one("{\"x\": {\"url\": \"http://h\", \"headers\": {\"Authorization\": \"Bearer "
-                 "abcdef123\", \"X\": \"on\"}}}");
-    char text[] = "abcdef123, Bearer abcdef123 on abcdef12";
+                 "abcdef123\", \"X\": \"on\", \"accept\": \"text/x-y\"}}}");
+    char text[] = "abcdef123, Bearer abcdef123 on abcdef12 text/x-y";
 
     (void)state;
     server_scrub(&s.list[0], text);
-    assert_string_equal(text, "*********, **************** on abcdef12");
+    assert_string_equal(text, "*********, **************** on abcdef12 text/x-y");
     servers_done(&s);
 
     s = read_one("{\"x\": {\"command\": \"c\", \"env\": {\"MY_TOKEN\": \"t-t-t-t\", \"MODE\": "
-                 "\"plain-text\"}}}");
-    char other[] = "t-t-t-t plain-text";
+                 "\"plain-text\", \"API_URL\": \"https://h/api\", \"DB_URL\": \"pg://u:p@h\"}}}");
+    char other[] = "t-t-t-t plain-text https://h/api pg://u:p@h";
     server_scrub(&s.list[0], other);
-    assert_string_equal(other, "******* plain-text");
+    assert_string_equal(other, "******* plain-text https://h/api **********");
     servers_done(&s);
 }
 
