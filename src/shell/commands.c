@@ -41,14 +41,18 @@ static bool is_one_of(const char *word, const char *const *list)
 
 /* ---- variables ---- */
 
-/* Those by which a shell, or the loader, decides what runs. */
+/* Those by which a shell, or the loader, decides what runs; and those whose value bash evaluates when it
+ * is set, since it is a number. */
 static bool is_deciding(const char *name)
 {
-    static const char *const names[] = { "PATH",      "ENV",        "IFS",    "PS0",
-                                         "PS1",       "PS2",        "PS4",    "PROMPT_COMMAND",
-                                         "SHELLOPTS", "EXECIGNORE", "SHELL",  "HISTFILE",
-                                         "EDITOR",    "VISUAL",     "CDPATH", "FPATH",
-                                         NULL };
+    static const char *const names[] = {
+        "PATH",      "ENV",          "IFS",    "PS0",      "PS1",
+        "PS2",       "PS4",          "SHELL",  "HISTFILE", "PROMPT_COMMAND",
+        "SHELLOPTS", "EXECIGNORE",   "EDITOR", "VISUAL",   "POSIXLY_CORRECT",
+        "CDPATH",    "FPATH",        "RANDOM", "SRANDOM",  "SECONDS",
+        "LINENO",    "HISTCMD",      "OPTIND", "UID",      "EUID",
+        "PPID",      "EPOCHSECONDS", NULL
+    };
 
     return is_one_of(name, names) || strncmp(name, "LD_", 3) == 0 || strncmp(name, "BASH", 4) == 0;
 }
