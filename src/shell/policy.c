@@ -217,12 +217,13 @@ __attribute__((format(printf, 4, 5))) static bool refuse(struct shell_refusal *r
 struct text {
     const char *at;
     size_t len;
+    int64_t left_us; /* for all of them */
 };
 
 static struct text trimmed(const char *command, size_t len)
 {
     static const char blanks[] = " \t\r\n\v\f";
-    struct text t = { command, len };
+    struct text t = { command, len, PATTERN_US };
 
     for (; t.len > 0 && strchr(blanks, *t.at); t.at++)
         t.len--;
@@ -231,11 +232,11 @@ static struct text trimmed(const char *command, size_t len)
     return t;
 }
 
-static bool judge_deny(const json_t *deny, const struct text *t, struct shell_refusal *ret)
+static bool judge_deny(const json_t *deny, struct text *t, struct shell_refusal *ret)
 {
     for (size_t i = 0; i < json_array_size(deny); i++) {
         const char *pattern = json_string_value(json_array_get(deny, i));
-        int found = pattern_match_any_case(pattern, t->at, t->len);
+        int found = pattern_match_any_case(pattern, t->at, t->len, &t->left_us);
 
         if (found == 0)
             continue;
@@ -248,10 +249,11 @@ static bool judge_deny(const json_t *deny, const struct text *t, struct shell_re
     return true;
 }
 
-static bool judge_allow(const json_t *allow, const struct text *t, struct shell_refusal *ret)
+static bool judge_allow(const json_t *allow, struct text *t, struct shell_refusal *ret)
 {
     for (size_t i = 0; i < json_array_size(allow); i++)
-        if (pattern_match_any_case(json_string_value(json_array_get(allow, i)), t->at, t->len) > 0)
+        if (pattern_match_any_case(json_string_value(json_array_get(allow, i)), t->at, t->len,
+                                   &t->left_us) > 0)
             return true;
     return !allow || refuse(ret, "allow", "use a command that is allowed",
                             "the command matches no pattern of the allow list, which has %zu",
