@@ -373,14 +373,20 @@ static void sequence(struct screen *s, char c)
     }
 }
 
+/* Not written in more bytes than it needs, by which a control character would come to be shown, and
+ * none of those above 0x7f. */
+static bool is_shown(const struct screen *s)
+{
+    return s->code >= s->least && s->code <= 0x10ffff && !(s->code >= 0xd800 && s->code < 0xe000);
+}
+
 /* UTF-8, as far as it is. */
 static void character(struct screen *s, unsigned char c)
 {
     if (s->more > 0 && (c & 0xc0) == 0x80) {
         s->code = s->code << 6 | (c & 0x3f);
         if (--s->more == 0)
-            put(s,
-                s->code > 0x10ffff || (s->code >= 0xd800 && s->code < 0xe000) ? 0xfffd : s->code);
+            put(s, is_shown(s) ? s->code : 0xfffd);
         return;
     }
     s->more = 0;
@@ -389,6 +395,7 @@ static void character(struct screen *s, unsigned char c)
     } else if (c >= 0xc2 && c < 0xf5) {
         s->more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
         s->code = c & (0x3f >> s->more);
+        s->least = c >= 0xf0 ? 0x10000 : c >= 0xe0 ? 0x800 : 0xa0;
     } else {
         put(s, 0xfffd);
     }

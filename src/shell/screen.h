@@ -24,9 +24,9 @@ struct screen {
     int state;                   /* within a sequence */
     int numbers[SCREEN_NUMBERS];
     size_t n_numbers;
-    char prefix; /* of a sequence: '?' and the like, or 0 */
-    uint32_t code;
-    int more; /* bytes that a character still has */
+    char prefix;          /* of a sequence: '?' and the like, or 0 */
+    uint32_t code, least; /* the character so far, and what it must be at least */
+    int more;             /* bytes that a character still has */
 };
 
 /* Returns 0, or -1: there is no memory. */

@@ -28,6 +28,19 @@ static void test_text(void **state)
     expect("10%\r20%", "20%\n");
     expect("caf\xc3\xa9 \xf0\x9f\x90\x8d", "caf\xc3\xa9 \xf0\x9f\x90\x8d\n");
     expect("\xff\xc3(\xed\xa0\x80", "\xef\xbf\xbd(\xef\xbf\xbd\n");
+    /* ESC, in more bytes than it needs, and what begins a sequence with one byte */
+    expect("\xe0\x80\x9b"
+           "c",
+           "\xef\xbf\xbd"
+           "c\n");
+    expect("\xf0\x80\x80\x9b"
+           "c",
+           "\xef\xbf\xbd"
+           "c\n");
+    expect("\xc2\x9b"
+           "c",
+           "\xef\xbf\xbd"
+           "c\n");
 }
 
 static void test_sequences(void **state)
