@@ -242,3 +242,19 @@ def test_a_client_of_both_eras_is_asked_as_it_asks():
         assert done["structuredContent"]["status"] == "rejected"  # what the handshake said does not count
         done = client.ask("tools/call", {**CALL, "_meta": mcp.meta(FORM)})["result"]
         assert done["resultType"] == "input_required" and META + "serverInfo" in done["_meta"]
+
+
+def test_boxes_that_wait_for_an_answer_have_a_number():
+    """Each of them is a box that is there already: a client that never answers would fill the host with them."""
+    with Legacy(*ASKS, "-j", "2", capabilities=FORM) as client:
+        ids = [client.begin("tools/call", CALL) for _ in range(300)]
+        questions = []
+        while (line := client.line(3)) is not None:
+            questions.append(mcp.json.loads(line)["id"])
+        assert len(questions) == 256 + 2
+        for id in questions[:100]:
+            client.send({"jsonrpc": "2.0", "id": id, "result": {"action": "decline"}})
+        answered = 0
+        while answered < 100:  # the others have their turn then
+            answered += "method" not in client.message()
+        client.notify("notifications/cancelled", {"requestId": ids[-1]})
