@@ -15,7 +15,7 @@
 #include "cli/findings.h"
 #include "cli/io.h"
 #include "cli/signals.h"
-#include "cli/visible.h"
+#include "base/visible.h"
 #include "glovebox.h"
 
 #define LOOK_MS 50 /* quick enough for somebody who types */

@@ -24,7 +24,7 @@
 #include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/tools.h"
-#include "cli/visible.h"
+#include "base/visible.h"
 #include "glovebox.h"
 
 enum {

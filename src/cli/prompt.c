@@ -21,7 +21,7 @@
 #include "cli/io.h"
 #include "cli/settings.h"
 #include "cli/unfinished.h"
-#include "cli/visible.h"
+#include "base/visible.h"
 
 enum {
     COMMAND_MAX = 128 << 10,

@@ -58,6 +58,16 @@ def test_anything_but_a_plain_yes_is_a_no(client, answer, word):
     assert word in result["content"][0]["text"] and "ran" not in result["structuredContent"]["stdout"]
 
 
+@pytest.mark.parametrize("tool, key, text, shown", [
+    ("execute_code", "code", "a = 1 # \u202e \u200b\nb = 2 # \x1b[2K", "\na = 1 # \\u{202e} \\u{200b}\nb = 2 # \\x1b[2K"),
+    ("run_shell", "command", "rm -rf x #\r\x1b[2Kecho ok", "\nrm -rf x #\\x0d\\x1b[2Kecho ok"),
+])
+def test_nothing_is_hidden_from_whoever_is_asked(tool, key, text, shown):
+    with Legacy(*ASKS, "--policy", "off", capabilities=FORM) as client:
+        client.begin("tools/call", {"name": tool, "arguments": {key: text}})
+        assert client.message()["params"]["message"].endswith(shown)
+
+
 @pytest.mark.parametrize("kind", [Legacy, Modern])
 @pytest.mark.parametrize("capabilities", [{}, {"sampling": {}}, {"elicitation": {"url": {}}}])
 def test_a_client_that_cannot_ask_is_told_what_to_do(kind, capabilities):

@@ -1,4 +1,4 @@
-#include "cli/visible.h"
+#include "base/visible.h"
 
 #include <stdbool.h>
 #include <stdint.h>
