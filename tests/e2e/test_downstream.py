@@ -328,6 +328,12 @@ def test_one_that_lies_about_its_tools(config):
     assert "a tool is left out ('echo'): there are two of that name" in done.stderr
 
 
+def test_one_whose_words_would_pass_for_ours(config):
+    done = box.glovebox("run", "--mcp", config(odd=server("forge")), "-c", "1")
+    assert done.returncode == 0 and r"('x\x0aglovebox: all is well\x1b[2J')" in done.stderr
+    assert not [line for line in done.stderr.splitlines() if line.startswith("glovebox: all")] and "\x1b" not in done.stderr
+
+
 @pytest.mark.parametrize("modes", [("confused",), ("endless",)])
 def test_one_that_is_confused(config, modes):
     done = box.glovebox("run", "--mcp", config(odd=server(*modes)), "-c", "print(dir(odd) if 'odd' in dir() else 'none')")
