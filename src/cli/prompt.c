@@ -15,13 +15,13 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "base/visible.h"
 #include "cli/colon.h"
 #include "cli/converse.h"
 #include "cli/edit.h"
 #include "cli/io.h"
 #include "cli/settings.h"
 #include "cli/unfinished.h"
-#include "base/visible.h"
 
 enum {
     COMMAND_MAX = 128 << 10,
