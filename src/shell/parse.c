@@ -531,6 +531,19 @@ static int take_operator(struct parser *p, int *open)
     return 0;
 }
 
+/* Without comments: what looks like one may be part of a pattern. */
+static int skip_in_condition(struct parser *p)
+{
+    for (int c = parser_peek(p); c != END && strchr(" \t\n", c); c = parser_peek(p)) {
+        if (c == '\n' && take_newline(p) < 0)
+            return -1;
+        if (c != '\n')
+            (void)parser_raw(p);
+    }
+    return parser_peek(p) == '#' ? parser_fail(p, "'#' in [[ ]]: a comment, or part of a pattern")
+                                 : 0;
+}
+
 static int parse_condition(struct parser *p)
 {
     struct shell_word two = { 0 }, one = { 0 }, now;
@@ -538,16 +551,12 @@ static int parse_condition(struct parser *p)
 
     p->parsed.is_bash = true;
     for (;;) {
-        while ((c = parser_peek(p)) == ' ' || c == '\t' || c == '\n')
-            if (c != '\n')
-                (void)parser_raw(p);
-            else if (take_newline(p) < 0)
-                return -1;
-        if (c == '#')
-            return parser_fail(p, "'#' in [[ ]]: a comment, or part of a pattern");
+        if (skip_in_condition(p) < 0)
+            return -1;
         if (take_word(p, "]]"))
             return open > 0 ? parser_fail(p, "']]' where ')' is missing")
                             : check_operand(p, &two, &one, &(struct shell_word){ 0 });
+        c = parser_peek(p);
         bool is_regex = one.text && one.is_literal && strcmp(one.text, "=~") == 0;
         if (!is_regex && c != END && strchr("()<>&|", c) &&
             !((c == '<' || c == '>') && is_process(p))) {
