@@ -287,14 +287,13 @@ static void install(struct downstream *d)
     auto_json json_t *list = all_tools(d);
     auto_free char *text = json_text(list), *error = NULL;
     auto_json json_t *why = NULL;
-    struct gb_err err;
 
     if (text && gb_tools_set(d->spec.engine, text, &error) < 0) {
         why = error ? json_loads(error, 0, NULL) : NULL;
         d->spec.log(d->spec.data, "*", json_string_at(why, "message", "memory ran out"));
     }
-    if (d->published && passthrough_show(d, &err) < 0)
-        d->spec.log(d->spec.data, "*", err.msg);
+    if (d->published)
+        passthrough_show(d);
     if (d->spec.changed)
         d->spec.changed(d->spec.data, d);
 }
@@ -404,10 +403,11 @@ int downstream_check(const struct downstream *d, struct gb_err *err)
     return 0;
 }
 
-int downstream_publish(struct downstream *d, struct mcp_server *server, struct gb_err *err)
+void downstream_publish(struct downstream *d, struct mcp_server *server)
 {
     d->published = server;
-    return server ? passthrough_show(d, err) : 0;
+    if (server)
+        passthrough_show(d);
 }
 
 /* Close them all, and let the loop see them out. */

@@ -128,22 +128,6 @@ static void put_findings(FILE *f, const json_t *findings)
     }
 }
 
-/* Line by line: what shows nothing, or would show it in another order, is shown by its code. */
-static void put_code(FILE *f, const char *code)
-{
-    size_t len = strnlen(code, CODE_SHOWN);
-
-    for (const char *at = code, *end = code + len, *line; at < end; at = line + 1) {
-        line = memchr(at, '\n', (size_t)(end - at));
-        if (!line)
-            line = end;
-        fputc('\n', f);
-        put_visible(f, at, (size_t)(line - at) - (line < end && line > at && line[-1] == '\r'));
-    }
-    if (code[len])
-        (void)fprintf(f, "\n... (%zu bytes more are not shown)", strlen(code + len));
-}
-
 /* What a person needs to see. The caller frees it. */
 static char *question_text(const json_t *question)
 {
@@ -162,7 +146,7 @@ static char *question_text(const json_t *question)
                   has_net ? ", with network." : ", without network.");
     put_list(f, "It may call: ", json_object_get(question, "tools"));
     put_findings(f, json_object_get(question, "findings"));
-    put_code(f, code);
+    put_visible_lines(f, code, CODE_SHOWN);
     if (fclose(f) != 0)
         free(take_ptr(text));
     return text;

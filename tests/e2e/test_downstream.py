@@ -178,6 +178,8 @@ def test_calls_are_in_the_result_and_the_audit(run, tmp_path):
     ({"a": {"command": "${NOT_SET_AT_ALL}"}}, "the variable NOT_SET_AT_ALL is not set"),
     ({"a": {"url": "http://x", "type": "sse"}}, "the transport of 2024 (HTTP+SSE) is not spoken"),
     ({"a": {"command": "x", "timeout": 0}}, "timeout: must be a number of seconds"),
+    ({"a": server(passthrough=True), "a__b": server(passthrough=True)}, "clients could not tell its tools from those of 'a'"),
+    ({"a_": server(passthrough=True), "a": server(passthrough=True)}, "clients could not tell its tools from those of 'a_'"),
     ({"a-b": server(), "a.b": server()}, "programs would find it as 'a_b', which is also the server 'a-b'"),
     ({"---": server()}, "its name cannot be made one that programs can use"),
     ({"a": {"command": "x", "headers": {}}}, "headers: they are for a server with a url"),
@@ -439,9 +441,18 @@ def test_passthrough_can_need_approval(config):
     with mcp.Legacy("--mcp", path, "--code-mode", capabilities={"elicitation": {}}) as client:
         id = client.start("tools/call", call)
         question = client.message()
-        assert question["method"] == "elicitation/create" and 'Call odd.add with {"a":1,"b":2}?' == question["params"]["message"]
+        assert question["method"] == "elicitation/create"
+        assert question["params"]["message"] == 'Call odd.add with this?\n\n{"a":1,"b":2}'
         client.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"approve": True}}})
         assert client.answer(id)["result"]["structuredContent"] == {"sum": 3}
+
+
+def test_nothing_of_a_call_is_hidden_from_whoever_is_asked(config):
+    path = config(odd=server(passthrough=True, approval=["echo"]))
+    with mcp.Legacy("--mcp", path, "--code-mode", capabilities={"elicitation": {}}) as client:
+        client.start("tools/call", {"name": "odd__echo", "arguments": {"text": "\u202e" + "é" * 20000, "rest": "x" * 100}})
+        shown = client.message()["params"]["message"]
+        assert '{"text":"\\u{202e}é' in shown and shown.endswith("bytes more are not shown)")
 
 
 def test_print_config_keeps_the_servers(config):
