@@ -148,6 +148,13 @@ def test_instructions_stay_small(config):
     assert " more\n" in many.stdout and len(many.stdout) < 8000
 
 
+def test_one_with_too_many_tools_takes_none_from_others(config):
+    done = box.glovebox("run", "--json", "--mcp", config(a=server("thousand"), b=server("thousand"), odd=server()), "-c",
+                        "[len(dir(a)) == len(dir(b)), len(dir(a)) > 900, odd.add(a=1, b=1)]")
+    assert json.loads(done.stdout)["value"] == [True, True, {"sum": 2}], done.stdout
+    assert "there are more than 2000 tools in all" in done.stderr
+
+
 def test_a_session_keeps_what_it_was_given(config):
     results = box.batch([{"code": "f = odd.echo; h = odd.link()", "session": "s"},
                          {"code": "[f(text='later'), h.text(), odd.add(a=1, b=1)]", "session": "s"}],
