@@ -604,17 +604,27 @@ uint64_t server_timeout_ms(const struct server_spec *spec, const char *tool)
 
 /* ---- credentials ---- */
 
-static void scrub_value(const char *value, char *text)
+static void scrub_text(const char *value, size_t len, char *text)
 {
-    size_t len = strlen(value);
     char *at = text;
 
-    if (len < SECRET_MIN)
-        return;
-    while ((at = strstr(at, value))) {
+    while ((at = memmem(at, strlen(at), value, len))) {
         memset(at, '*', len);
         at += len;
     }
+}
+
+/* As it is, and as JSON has it. */
+static void scrub_value(const char *value, char *text)
+{
+    auto_json json_t *string = json_string(value);
+    auto_free char *written = string ? json_text(string) : NULL;
+
+    if (strlen(value) < SECRET_MIN)
+        return;
+    scrub_text(value, strlen(value), text);
+    if (written)
+        scrub_text(written + 1, strlen(written) - 2, text);
 }
 
 static bool sounds_secret(const char *pair)

@@ -233,8 +233,9 @@ def test_servers_see_only_what_they_are_given(value):
     assert set(seen) <= {"MODE", "HOME", "LANG", "PATH", "TMPDIR", "LC_CTYPE"}
 
 
-def test_credentials_stay_outside(config, tmp_path):
-    path, audit = config(odd=server("loud", env={"API_KEY": "very-secret-key"})), tmp_path / "audit"
+@pytest.mark.parametrize("secret", ["very-secret-key", 'very-"secret"\\key'])
+def test_credentials_stay_outside(config, tmp_path, secret):
+    path, audit = config(odd=server("loud", env={"API_KEY": secret})), tmp_path / "audit"
     done = box.glovebox("run", "--json", "--audit", audit, "--mcp", path, "-c", TRY + """
 import os
 [odd.environ()["API_KEY"], attempt(odd.fail), dict(os.environ), describe_tool("odd.fail"), repr(odd)]""")
@@ -242,7 +243,7 @@ import os
     assert "it failed with ***" in done.stdout and json.loads(done.stdout)["status"] == "ok"
     assert "mcp odd: key: ***" in done.stderr and "\x1b" not in done.stderr
     for text in (done.stdout, done.stderr, audit.read_text(), told.stdout, told.stderr):
-        assert "very-secret" not in text
+        assert "very-" not in text
 
 
 # ---- servers that behave badly ----
