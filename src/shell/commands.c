@@ -43,7 +43,7 @@ static bool is_one_of(const char *word, const char *const *list)
 
 /* Those by which a shell, or the loader, decides what runs; and those whose value bash evaluates when it
  * is set, since it is a number. */
-static bool is_deciding(const char *name)
+bool commands_decides(const char *variable)
 {
     static const char *const names[] = {
         "PATH",      "ENV",          "IFS",    "PS0",      "PS1",
@@ -54,14 +54,15 @@ static bool is_deciding(const char *name)
         "PPID",      "EPOCHSECONDS", NULL
     };
 
-    return is_one_of(name, names) || strncmp(name, "LD_", 3) == 0 || strncmp(name, "BASH", 4) == 0;
+    return is_one_of(variable, names) || strncmp(variable, "LD_", 3) == 0 ||
+           strncmp(variable, "BASH", 4) == 0;
 }
 
 static int on_variable(void *data, const char *name, struct shell_problem *problem)
 {
     struct check *c = data;
 
-    if (!is_deciding(name))
+    if (!commands_decides(name))
         return 0;
     (void)snprintf(c->verdict->name, sizeof(c->verdict->name), "%s", name);
     return refuse(problem, "%s decides what runs, and cannot be set", name);
@@ -73,7 +74,7 @@ static bool is_harmless_name(const struct shell_word *w)
     const char *text = w->text;
 
     return w->is_literal && text[0] && !(text[0] >= '0' && text[0] <= '9') &&
-           strspn(text, letters) == strlen(text) && !is_deciding(text);
+           strspn(text, letters) == strlen(text) && !commands_decides(text);
 }
 
 /* ---- commands of the shell's own that are allowed in some forms ---- */
