@@ -141,7 +141,9 @@ static const struct {
     { "[[ $x =~ (a|b)+ ]] && c", "c" },
     { "[[ a ]\\\n] && c", "c" },
     { "i\\\nf a; then b; f\\\ni", "a b" },
-    { "a <<-E\n\t$(b)\n\tE\nc", "a b c" },
+    { "a <<-E\n\t$(b)\n\t"
+      "E\nc",
+      "a b c" },
     { "a > {b} {c} > d", "a" },
     { "[[ x =~ >(a|x) ]]", "a x" },
     { "[[ 1 -eq 2 ]]", "" },
