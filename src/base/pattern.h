@@ -3,14 +3,22 @@
  * engines never see one. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
 /* Is it an expression that can be matched? Fails where PCRE2 is not installed, too. */
 int pattern_check(const char *pattern, struct gb_err *err) gb_nodiscard;
 
-/* Does it match somewhere in the text? 1, 0, or -1 when it cannot be told within the limits. */
-int pattern_match(const char *pattern, const char *text, size_t len);
+enum {
+    PATTERN_US =
+        500 * 1000 /* for all that one text is matched against, unless somebody knows better */
+};
+
+/* Does it match somewhere in the text, which is UTF-8? 1, 0, or -1 when it cannot be told within the
+ * limits. What it took of the processor's time is taken off *left_us, in which all that belong
+ * together share; once that is used up, nothing can be told. */
+int pattern_match(const char *pattern, const char *text, size_t len, int64_t *left_us);
 
 /* The same, large and small letters being one. */
-int pattern_match_any_case(const char *pattern, const char *text, size_t len);
+int pattern_match_any_case(const char *pattern, const char *text, size_t len, int64_t *left_us);

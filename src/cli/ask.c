@@ -12,10 +12,10 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/visible.h"
 #include "cli/findings.h"
 #include "cli/io.h"
 #include "cli/signals.h"
-#include "cli/visible.h"
 #include "glovebox.h"
 
 #define LOOK_MS 50 /* quick enough for somebody who types */

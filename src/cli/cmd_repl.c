@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "base/visible.h"
 #include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/colon.h"
@@ -24,7 +25,6 @@
 #include "cli/servers.h"
 #include "cli/settings.h"
 #include "cli/tools.h"
-#include "cli/visible.h"
 #include "glovebox.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/visible.h"
+#include "base/visible.h"
 
 #define BOLD   "\033[1m"
 #define RED    "\033[1;31m"

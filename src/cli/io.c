@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "base/visible.h"
 #include "cli/cli.h"
 #include "cli/signals.h"
 
@@ -129,17 +130,21 @@ int read_json(int fd, const char *name, size_t max, json_t **ret, struct gb_err 
     return r;
 }
 
+/* One line, whatever it quotes: names and words of others must not pass for more of our own. */
 void message(const char *fmt, ...)
 {
+    auto_free char *said = NULL;
     struct text t;
     va_list ap;
 
-    if (text_open(&t) < 0)
+    va_start(ap, fmt);
+    if (vasprintf(&said, fmt, ap) < 0)
+        said = NULL;
+    va_end(ap);
+    if (!said || text_open(&t) < 0)
         return;
     fputs("glovebox: ", t.stream);
-    va_start(ap, fmt);
-    vfprintf(t.stream, fmt, ap);
-    va_end(ap);
+    put_visible_text(t.stream, said);
     fputc('\n', t.stream);
     (void)!text_send(&t, STDERR_FILENO);
 }

@@ -16,13 +16,13 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/suggest.h"
+#include "base/visible.h"
 #include "cli/colon.h"
 #include "cli/converse.h"
 #include "cli/edit.h"
 #include "cli/io.h"
 #include "cli/settings.h"
 #include "cli/unfinished.h"
-#include "cli/visible.h"
 
 enum {
     COMMAND_MAX = 128 << 10,

@@ -7,10 +7,10 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/visible.h"
 #include "cli/cli.h"
 #include "cli/findings.h"
 #include "cli/io.h"
-#include "cli/visible.h"
 
 /* Every key of a result, so that a reader of --json needs no second shape. */
 static const char failed_result[] =

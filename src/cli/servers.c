@@ -102,7 +102,8 @@ int downstream_serve(const json_t *config, struct gb_engine *engine, struct mcp_
         return 0;
     if (mcp_server_hold(mcp_face_server(face), HOLD_MS) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");
-    return downstream_publish(*ret, mcp_face_server(face), err);
+    downstream_publish(*ret, mcp_face_server(face));
+    return 0;
 }
 
 void downstream_settle(const struct downstream *d, struct gb_engine *engine)

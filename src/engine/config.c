@@ -44,7 +44,7 @@ static int read_strings(json_t **ret, const char *key, json_t *value, struct gb_
 /* What a request could loosen. A name that is misspelt would allow nothing, and nobody would know. */
 static int check_loosened(const char *key, const char *name, struct gb_err *err)
 {
-    static const char *const others[] = { "mounts", "shell", NULL };
+    static const char *const others[] = { "env", "mounts", "shell", NULL };
     const char *(*const lists[])(size_t i) = { settings_key, policy_key };
     struct suggestion near = { .typed = name, .typed_len = strlen(name) };
     const char *known;

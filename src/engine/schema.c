@@ -27,6 +27,7 @@ struct walk {
     struct gb_err *err;
     unsigned depth;
     unsigned steps;
+    int64_t patterns_us; /* that are left for them */
     size_t path_len;
     char path[PATH_BYTES]; /* as far as it fits */
 };
@@ -445,7 +446,8 @@ static int obey_pattern(struct walk *w, const json_t *s, const json_t *rule, con
     if (!json_is_string(value))
         return 0;
     w->steps += 100; /* dearer than the other keywords */
-    n = pattern_match(json_string_value(rule), json_string_value(value), json_string_length(value));
+    n = pattern_match(json_string_value(rule), json_string_value(value), json_string_length(value),
+                      &w->patterns_us);
     if (n > 0)
         return 0;
     if (n == 0)
@@ -748,7 +750,7 @@ static int validate(struct walk *w, const json_t *schema, const json_t *value)
 
 int schema_validate(const json_t *schema, const json_t *value, const char *name, struct gb_err *err)
 {
-    struct walk w = { .root = schema, .err = err };
+    struct walk w = { .root = schema, .err = err, .patterns_us = PATTERN_US };
 
     w.path_len = (size_t)snprintf(w.path, sizeof(w.path), "%.40s", name);
     return validate(&w, schema, value);

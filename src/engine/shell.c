@@ -12,6 +12,7 @@
 #include "engine/job.h"
 #include "engine/request.h"
 #include "engine/result.h"
+#include "shell/commands.h"
 #include "shell/environment.h"
 #include "shell/resolve.h"
 
@@ -188,6 +189,32 @@ static int set_environment(struct request *r, const struct config *config, struc
     return env && json_object_set_new(r->program, "env", env) == 0 ? 0 : -1;
 }
 
+/* What is beside the command decides what runs as well, and the operator's rules do not look at it. */
+static int check_beside(const struct request *r, const struct config *config, struct gb_err *err)
+{
+    const struct shell_rules *rules = &config->shell.rules;
+    bool is_exclusive = rules->allow || rules->allow_command;
+    json_t *env = json_object_get(r->json, "env"), *value;
+    const char *name;
+
+    if ((is_exclusive || json_array_size(rules->deny) > 0) && json_array_size(r->shell.words) > 1 &&
+        !config->shell.words && !json_array_has(config->allow_request, "shell")) {
+        (void)gb_fail(err, GB_E_INVALID, 0,
+                      "shell: has words of its own, which no rule that is configured looks at");
+        return settings_fail_looser("shell", err);
+    }
+    if (!is_exclusive || json_array_has(config->allow_request, "env"))
+        return 0;
+    json_object_foreach (env, name, value) {
+        if (!json_is_string(value) || !commands_decides(name))
+            continue;
+        (void)gb_fail(err, GB_E_INVALID, 0,
+                      "env: '%.60s' decides what runs, and only some commands are allowed", name);
+        return settings_fail_looser("env", err);
+    }
+    return 0;
+}
+
 int shell_request(struct request *r, const struct config *config, struct gb_err *err)
 {
     const char *workdir = r->shell.workdir ? r->shell.workdir : config->shell.workdir;
@@ -202,7 +229,9 @@ int shell_request(struct request *r, const struct config *config, struct gb_err 
     }
     if (r->session && (r->shell.pty || config->shell.pty))
         json_object_set_new(r->program, "pty", json_true());
-    return set_shell(r, config, err) < 0 ? -1 : set_environment(r, config, err);
+    if (check_beside(r, config, err) < 0 || set_shell(r, config, err) < 0)
+        return -1;
+    return set_environment(r, config, err);
 }
 
 /* ---- a command of a session ---- */

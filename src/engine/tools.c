@@ -13,7 +13,6 @@
 #include "python/protocol.h"
 
 enum {
-    TOOLS_MAX = 2000,
     DESCRIPTION_MAX = 16 << 10,
     SCHEMA_MAX = 256 << 10,
     SCHEMA_DEPTH_MAX = 64,

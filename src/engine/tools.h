@@ -9,6 +9,10 @@
 
 #include "base/err.h"
 
+enum {
+    TOOLS_MAX = 2000 /* in a set */
+};
+
 /* Tools about tools. They stay when a request narrows the set. */
 enum tool_builtin {
     TOOL_ORDINARY,

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "engine/loop.h"
+#include "engine/tools.h"
 #include "glovebox.h"
 #include "mcp/downstream_core.h"
 
@@ -266,18 +267,37 @@ static bool has_own(const struct downstream *d, const char *name)
     return false;
 }
 
+/* As many of each server's as leave the others their part: one that has too many takes none from them. */
+static size_t share_of(const struct downstream *d, size_t room)
+{
+    for (size_t share = room;; share--) {
+        size_t n = 0;
+        for (size_t i = 0; i < d->spec.servers.count; i++)
+            n += d->servers[i].n_tools < share ? d->servers[i].n_tools : share;
+        if (n <= room || share == 0)
+            return share;
+    }
+}
+
 static json_t *all_tools(struct downstream *d)
 {
     auto_json json_t *about = json_loads(about_tools, 0, NULL);
     json_t *list = json_copy(d->own);
+    size_t n, share;
 
     for (size_t i = 0; i < json_array_size(about); i++)
         if (!has_own(d, json_string_at(json_array_get(about, i), "name", "")))
             (void)json_array_append(list, json_array_get(about, i));
-    for (size_t i = 0; i < d->spec.servers.count; i++)
-        for (size_t k = 0; k < d->servers[i].n_tools; k++)
-            (void)json_array_append_new(list,
-                                        offered_spec(&d->servers[i], &d->servers[i].tools[k]));
+    n = json_array_size(list);
+    share = share_of(d, n < TOOLS_MAX ? TOOLS_MAX - n : 0);
+    for (size_t i = 0; i < d->spec.servers.count; i++) {
+        struct upstream *u = &d->servers[i];
+        for (size_t k = 0; k < u->n_tools && k < share; k++)
+            (void)json_array_append_new(list, offered_spec(u, &u->tools[k]));
+        if (u->n_tools > share)
+            downstream_log(u, "there are more than %d tools in all: %zu of its %zu are left out",
+                           TOOLS_MAX, u->n_tools - share, u->n_tools);
+    }
     return list;
 }
 
@@ -287,14 +307,13 @@ static void install(struct downstream *d)
     auto_json json_t *list = all_tools(d);
     auto_free char *text = json_text(list), *error = NULL;
     auto_json json_t *why = NULL;
-    struct gb_err err;
 
     if (text && gb_tools_set(d->spec.engine, text, &error) < 0) {
         why = error ? json_loads(error, 0, NULL) : NULL;
         d->spec.log(d->spec.data, "*", json_string_at(why, "message", "memory ran out"));
     }
-    if (d->published && passthrough_show(d, &err) < 0)
-        d->spec.log(d->spec.data, "*", err.msg);
+    if (d->published)
+        passthrough_show(d);
     if (d->spec.changed)
         d->spec.changed(d->spec.data, d);
 }
@@ -404,10 +423,11 @@ int downstream_check(const struct downstream *d, struct gb_err *err)
     return 0;
 }
 
-int downstream_publish(struct downstream *d, struct mcp_server *server, struct gb_err *err)
+void downstream_publish(struct downstream *d, struct mcp_server *server)
 {
     d->published = server;
-    return server ? passthrough_show(d, err) : 0;
+    if (server)
+        passthrough_show(d);
 }
 
 /* Close them all, and let the loop see them out. */

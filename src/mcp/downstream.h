@@ -35,7 +35,7 @@ int downstream_check(const struct downstream *d, struct gb_err *err) gb_nodiscar
 
 /* Offer the tools of servers with `passthrough` to clients directly as well, and whenever they
  * change. Before the server is freed, NULL. */
-int downstream_publish(struct downstream *d, struct mcp_server *server, struct gb_err *err);
+void downstream_publish(struct downstream *d, struct mcp_server *server);
 
 /* End all servers, in order, which takes up to a second. Turns the engine's loop: not from inside
  * it. To be called before the engine is freed. Accepts NULL. */

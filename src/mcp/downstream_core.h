@@ -65,7 +65,8 @@ json_t *outcome_of_read(const json_t *result);
 
 /* ---- passthrough.c ---- */
 
-int passthrough_show(struct downstream *d, struct gb_err *err);
+/* Show clients what there is now. */
+void passthrough_show(struct downstream *d);
 
 /* ---- downstream.c ---- */
 

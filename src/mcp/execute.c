@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
+#include "base/visible.h"
 #include "engine/loop.h"
 #include "mcp/content.h"
 #include "mcp/tools.h"
@@ -107,9 +108,10 @@ static void on_output(void *data, enum gb_stream stream, const char *bytes, size
 
 static void put_list(FILE *f, const char *label, const json_t *names)
 {
-    for (size_t i = 0; i < json_array_size(names); i++)
-        (void)fprintf(f, "%s%s", i == 0 ? label : ", ",
-                      json_string_value(json_array_get(names, i)));
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        fputs(i == 0 ? label : ", ", f);
+        put_visible_text(f, json_string_value(json_array_get(names, i)));
+    }
     if (json_array_size(names) > 0)
         fputc('\n', f);
 }
@@ -119,9 +121,10 @@ static void put_findings(FILE *f, const json_t *findings)
     for (size_t i = 0; i < json_array_size(findings) && i < 10; i++) {
         const json_t *finding = json_array_get(findings, i);
 
-        (void)fprintf(f, "Found in line %lld: %s\n",
-                      (long long)json_integer_value(json_object_get(finding, "line")),
-                      json_string_at(finding, "message", ""));
+        (void)fprintf(f, "Found in line %lld: ",
+                      (long long)json_integer_value(json_object_get(finding, "line")));
+        put_visible_text(f, json_string_at(finding, "message", ""));
+        fputc('\n', f);
     }
 }
 
@@ -143,9 +146,7 @@ static char *question_text(const json_t *question)
                   has_net ? ", with network." : ", without network.");
     put_list(f, "It may call: ", json_object_get(question, "tools"));
     put_findings(f, json_object_get(question, "findings"));
-    (void)fprintf(f, "\n%.*s", CODE_SHOWN, code);
-    if (strlen(code) > CODE_SHOWN)
-        (void)fprintf(f, "\n... (%zu bytes more are not shown)", strlen(code) - CODE_SHOWN);
+    put_visible_lines(f, code, CODE_SHOWN);
     if (fclose(f) != 0)
         free(take_ptr(text));
     return text;

@@ -7,8 +7,13 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/visible.h"
 #include "mcp/downstream_core.h"
 #include "mcp/mcp.h"
+
+enum {
+    ARGUMENTS_SHOWN = 16 << 10
+};
 
 struct passing {
     struct mcp_call *call;
@@ -105,16 +110,36 @@ static void on_approved(struct mcp_call *call, void *data, const json_t *answers
     mcp_call_refuse(call, "the user did not allow this call");
 }
 
-static json_t *question_of(const struct passing *p)
+/* What a person needs to see. The caller frees it. */
+static char *question_text(const struct passing *p)
 {
     auto_free char *args = json_text(mcp_call_arguments(p->call));
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = args ? open_memstream(&text, &len) : NULL;
 
-    return json_pack(
-        "{s:{s:s,s:{s:s,s:o,s:{s:s,s:{s:{s:s,s:s}},s:[s]}}}}", "approve", "method",
-        "elicitation/create", "params", "mode", "form", "message",
-        json_sprintf("Call %s.%s with %.2000s?", p->server->spec->ident, p->tool, args ? args : ""),
-        "requestedSchema", "type", "object", "properties", "approve", "type", "boolean", "title",
-        "Call it", "required", "approve");
+    if (!f)
+        return NULL;
+    (void)fprintf(f, "Call %s.", p->server->spec->ident);
+    put_visible_text(f, p->tool);
+    fputs(" with this?\n", f);
+    put_visible_lines(f, args, ARGUMENTS_SHOWN);
+    if (fclose(f) != 0)
+        free(take_ptr(text));
+    return text;
+}
+
+static json_t *question_of(const struct passing *p)
+{
+    auto_free char *text = question_text(p);
+
+    if (!text)
+        return NULL;
+    return json_pack("{s:{s:s,s:{s:s,s:o,s:{s:s,s:{s:{s:s,s:s}},s:[s]}}}}", "approve", "method",
+                     "elicitation/create", "params", "mode", "form", "message",
+                     json_replaced(text, strlen(text)), "requestedSchema", "type", "object",
+                     "properties", "approve", "type", "boolean", "title", "Call it", "required",
+                     "approve");
 }
 
 static void ask_first(struct passing *p)
@@ -189,7 +214,9 @@ static int show_one(struct downstream *d, json_t *shown, const struct upstream *
 {
     char name[160];
 
-    (void)snprintf(name, sizeof(name), "%s__%s", u->spec->ident, strchr(o->name, '.') + 1);
+    if (snprintf(name, sizeof(name), "%s__%s", u->spec->ident, strchr(o->name, '.') + 1) >=
+        (int)sizeof(name))
+        return gb_fail(err, GB_E_INVALID, 0, "its name is too long for clients: '%.100s'", name);
     if (json_object_get(shown, name) ||
         (mcp_server_tool(d->published, name) && !json_object_get(d->shown, name)))
         return gb_fail(err, GB_E_INVALID, 0, "clients would find two tools as '%.100s'", name);
@@ -201,20 +228,23 @@ static int show_one(struct downstream *d, json_t *shown, const struct upstream *
     return mcp_server_add_tool(d->published, descriptor_of(o, name), run, d, err);
 }
 
-int passthrough_show(struct downstream *d, struct gb_err *err)
+/* One that cannot be shown is no reason to hide those of other servers. */
+void passthrough_show(struct downstream *d)
 {
     json_t *shown = json_object(), *name_now;
     const char *name;
-    int r = 0;
+    struct gb_err err;
 
-    for (size_t i = 0; i < d->spec.servers.count; i++)
-        for (size_t k = 0; k < d->servers[i].n_tools && r == 0; k++)
-            if (d->servers[i].spec->is_passthrough)
-                r = show_one(d, shown, &d->servers[i], &d->servers[i].tools[k], err);
+    for (size_t i = 0; i < d->spec.servers.count; i++) {
+        struct upstream *u = &d->servers[i];
+        for (size_t k = 0; k < u->n_tools && u->spec->is_passthrough; k++)
+            if (show_one(d, shown, u, &u->tools[k], &err) < 0)
+                downstream_log(u, "the tool '%.60s' is not shown: %.200s", u->tools[k].tool,
+                               err.msg);
+    }
     json_object_foreach (d->shown, name, name_now)
         if (!json_object_get(shown, name))
             (void)mcp_server_remove_tool(d->published, name);
     json_decref(d->shown);
     d->shown = shown;
-    return r;
 }

@@ -6,6 +6,11 @@
 #include "base/own.h"
 #include "engine/loop.h"
 
+enum {
+    ASKING_MAX =
+        256 /* boxes that wait for a person beside those that run: more keep their places */
+};
+
 struct run_turn {
     struct run_turn *prev, *next;
     struct runs *runs; /* NULL: nobody waits for it */
@@ -107,9 +112,11 @@ static void on_approve(void *data, struct gb_job *job, const char *text)
         (void)gb_approve(job, -1, "there is nobody to ask");
         return;
     }
-    t->is_asking = true;
-    t->runs->n_asking++;
-    start_more(t->runs);
+    if (t->runs->n_asking < ASKING_MAX) {
+        t->is_asking = true;
+        t->runs->n_asking++;
+        start_more(t->runs);
+    }
     t->events.approve(t->data, question);
 }
 

@@ -507,6 +507,24 @@ static void spec_done(struct server_spec *s)
     json_decref(s->timeouts);
 }
 
+/* Clients find "server__tool": could a tool of the longer name's server be one of the shorter's? */
+static bool is_ambiguous(const char *one, const char *other)
+{
+    size_t n = strlen(one) < strlen(other) ? strlen(one) : strlen(other);
+    const char *rest = strlen(one) > n ? one + n : other + n;
+
+    return strncmp(one, other, n) == 0 && (strcmp(rest, "_") == 0 || strncmp(rest, "__", 2) == 0);
+}
+
+static int check_passthrough(struct reader *r, const struct servers *before)
+{
+    for (size_t i = 0; r->spec->is_passthrough && i < before->count; i++)
+        if (before->list[i].is_passthrough && is_ambiguous(r->spec->ident, before->list[i].ident))
+            return fail(r, "passthrough: clients could not tell its tools from those of '%.60s'",
+                        before->list[i].key);
+    return 0;
+}
+
 static int read_server(struct reader *r, struct servers *all, const char *key, const json_t *server)
 {
     struct server_spec *spec = &all->list[all->count];
@@ -514,7 +532,8 @@ static int read_server(struct reader *r, struct servers *all, const char *key, c
     *spec =
         (struct server_spec){ .key = strdup(key), .timeout_ms = TIMEOUT_MS, .start_ms = START_MS };
     r->spec = spec;
-    if (spec->key && name_server(r, all) == 0 && read_keys(r, server) == 0) {
+    if (spec->key && name_server(r, all) == 0 && read_keys(r, server) == 0 &&
+        check_passthrough(r, all) == 0) {
         all->count++;
         return 0;
     }
@@ -597,17 +616,27 @@ uint64_t server_timeout_ms(const struct server_spec *spec, const char *tool)
 
 /* ---- credentials ---- */
 
-static void scrub_value(const char *value, char *text)
+static void scrub_text(const char *value, size_t len, char *text)
 {
-    size_t len = strlen(value);
     char *at = text;
 
-    if (len < SECRET_MIN)
-        return;
-    while ((at = strstr(at, value))) {
+    while ((at = memmem(at, strlen(at), value, len))) {
         memset(at, '*', len);
         at += len;
     }
+}
+
+/* As it is, and as JSON has it. */
+static void scrub_value(const char *value, char *text)
+{
+    auto_json json_t *string = json_string(value);
+    auto_free char *written = string ? json_text(string) : NULL;
+
+    if (strlen(value) < SECRET_MIN)
+        return;
+    scrub_text(value, strlen(value), text);
+    if (written)
+        scrub_text(written + 1, strlen(written) - 2, text);
 }
 
 static bool has_any(const char *text, const char *const *words)

@@ -41,23 +41,28 @@ static bool is_one_of(const char *word, const char *const *list)
 
 /* ---- variables ---- */
 
-/* Those by which a shell, or the loader, decides what runs. */
-static bool is_deciding(const char *name)
+/* Those by which a shell, or the loader, decides what runs; and those whose value bash evaluates when it
+ * is set, since it is a number. */
+bool commands_decides(const char *variable)
 {
-    static const char *const names[] = { "PATH",      "ENV",        "IFS",    "PS0",
-                                         "PS1",       "PS2",        "PS4",    "PROMPT_COMMAND",
-                                         "SHELLOPTS", "EXECIGNORE", "SHELL",  "HISTFILE",
-                                         "EDITOR",    "VISUAL",     "CDPATH", "FPATH",
-                                         NULL };
+    static const char *const names[] = {
+        "PATH",      "ENV",          "IFS",    "PS0",      "PS1",
+        "PS2",       "PS4",          "SHELL",  "HISTFILE", "PROMPT_COMMAND",
+        "SHELLOPTS", "EXECIGNORE",   "EDITOR", "VISUAL",   "POSIXLY_CORRECT",
+        "CDPATH",    "FPATH",        "RANDOM", "SRANDOM",  "SECONDS",
+        "LINENO",    "HISTCMD",      "OPTIND", "UID",      "EUID",
+        "PPID",      "EPOCHSECONDS", NULL
+    };
 
-    return is_one_of(name, names) || strncmp(name, "LD_", 3) == 0 || strncmp(name, "BASH", 4) == 0;
+    return is_one_of(variable, names) || strncmp(variable, "LD_", 3) == 0 ||
+           strncmp(variable, "BASH", 4) == 0;
 }
 
 static int on_variable(void *data, const char *name, struct shell_problem *problem)
 {
     struct check *c = data;
 
-    if (!is_deciding(name))
+    if (!commands_decides(name))
         return 0;
     (void)snprintf(c->verdict->name, sizeof(c->verdict->name), "%s", name);
     return refuse(problem, "%s decides what runs, and cannot be set", name);
@@ -69,7 +74,7 @@ static bool is_harmless_name(const struct shell_word *w)
     const char *text = w->text;
 
     return w->is_literal && text[0] && !(text[0] >= '0' && text[0] <= '9') &&
-           strspn(text, letters) == strlen(text) && !is_deciding(text);
+           strspn(text, letters) == strlen(text) && !commands_decides(text);
 }
 
 /* ---- commands of the shell's own that are allowed in some forms ---- */

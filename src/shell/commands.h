@@ -12,6 +12,9 @@ struct commands_verdict {
     char message[320]; /* why */
 };
 
+/* Is it a variable by which a shell decides what runs? */
+bool commands_decides(const char *variable);
+
 /* Is every command in the text in this list of names? */
 void commands_check(const char *text, size_t len, const json_t *allowed,
                     struct commands_verdict *ret);

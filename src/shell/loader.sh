@@ -22,33 +22,33 @@ __gb_go_on() {
     builtin unset -v __gb_stopped
 }
 
-# The command is over: say so, with the jobs, its number, its status and the directory.
+# The command is over: say so, with the jobs, its number, its status and the directory. No names but ours:
+# those of commands may be read-only.
 __gb_end() {
-    local number=$1 status=$2
     if [[ -n ${__gb_stopped-} ]]; then
         __gb_go_on
-        status=130
+        builtin set -- "$1" 130
     fi
     builtin unset -v __gb_cmd
     {
         builtin jobs -l
-        builtin printf '\0%s %s\0%s\0' "$number" "$status" "$PWD"
+        builtin printf '\0%s %s\0%s\0' "$1" "$2" "${PWD-}"
     } >&61
 }
 
 # The shell ends, by 'exit', by an error under 'set -e' or the like: what it holds goes into a file,
 # from which the next one begins.
 __gb_carry() {
-    local name
+    local __gb_name
     [[ $BASHPID == "$$" ]] || return 0
     builtin set +eux
     {
-        while IFS= builtin read -r name; do
-            case $name in
-            __gb_* | name | BASH | BASH_* | BASHOPTS | BASHPID | SHELLOPTS | EUID | UID | PPID | \
+        while IFS= builtin read -r __gb_name; do
+            case $__gb_name in
+            __gb_* | BASH | BASH_* | BASHOPTS | BASHPID | SHELLOPTS | EUID | UID | PPID | \
                 FUNCNAME | GROUPS | DIRSTACK | PIPESTATUS | LINENO | RANDOM | SRANDOM | SECONDS | \
                 EPOCH* | COMP_* | OPTIND | OPTERR | OPTARG | HOSTTYPE | MACHTYPE | OSTYPE | _) ;;
-            *) builtin declare -p "$name" ;;
+            *) builtin declare -p "$__gb_name" ;;
             esac
         done < <(builtin compgen -v)
         builtin declare -f

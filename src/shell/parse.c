@@ -16,25 +16,50 @@ static size_t line_end(const struct parser *p, size_t i)
     return end ? (size_t)(end - p->text) : p->len;
 }
 
-static bool is_delimiter(const struct parser *p, const struct heredoc *h, size_t from, size_t to)
+/* Where the line at `i` begins once its tabs are taken off. */
+static size_t line_start(const struct parser *p, const struct heredoc *h, size_t i, size_t end)
 {
-    while (h->strips_tabs && from < to && p->text[from] == '\t')
-        from++;
-    return to - from == strlen(h->delimiter) &&
-           memcmp(p->text + from, h->delimiter, to - from) == 0;
+    while (h->strips_tabs && i < end && p->text[i] == '\t')
+        i++;
+    return i;
+}
+
+/* What is expanded has lost its tabs by then: a document within it may end elsewhere for that. */
+static int expand_heredoc(struct parser *p, const struct heredoc *h, size_t from, size_t to)
+{
+    char *made;
+    size_t n = 0;
+
+    if (h->is_quoted || !h->strips_tabs)
+        return h->is_quoted ? 0 : parse_heredoc_body(p, p->text + from, to - from);
+    made = parser_alloc(p, to - from + 1);
+    if (!made)
+        return -1;
+    for (size_t i = from, end; i < to; i = end + 1) {
+        end = line_end(p, i);
+        i = line_start(p, h, i, end);
+        memcpy(made + n, p->text + i, end + 1 - i);
+        n += end + 1 - i;
+    }
+    return parse_heredoc_body(p, made, n);
 }
 
 static int read_heredoc(struct parser *p, const struct heredoc *h)
 {
-    size_t from = p->at, end = 0;
+    size_t from = p->at, end = 0, n = strlen(h->delimiter);
 
     for (size_t i = p->at; i < p->len; i = end + 1, p->line++) {
         end = line_end(p, i);
-        if (is_delimiter(p, h, i, end)) {
+        size_t start = line_start(p, h, i, end);
+        bool begins = end - start >= n && memcmp(p->text + start, h->delimiter, n) == 0;
+        if (begins && end - start == n) {
             p->at = end < p->len ? end + 1 : end;
             p->line += end < p->len;
-            return h->is_quoted ? 0 : parse_heredoc_body(p, p->text + from, i - from);
+            return expand_heredoc(p, h, from, i);
         }
+        if (begins && p->n_substitutions > 0 && memchr(p->text + start, ')', end - start))
+            return parser_fail(p, "a ')' in a line that begins like the end of a here-document, "
+                                  "where bash takes it for that");
         if (!h->is_quoted && end > i && p->text[end - 1] == '\\')
             return parser_fail(p, "a line of a here-document that ends in a backslash");
     }
@@ -78,25 +103,36 @@ static const char *const reserved[] = {
     "if", "in",   "select", "then", "time", "until", "while", "{",    "}",  "[[",  "]]",
 };
 
-/* Is this word next, as it is written, and ended? */
+static size_t skip_joins(const struct parser *p, size_t i)
+{
+    while (at(p, i) == '\\' && at(p, i + 1) == '\n')
+        i += 2;
+    return i;
+}
+
+/* Where this word ends, if it is next, unquoted and ended; joined lines may be in it. 0 if it is not. */
+static size_t end_of_next(const struct parser *p, const char *word)
+{
+    size_t i = skip_joins(p, p->at);
+
+    for (; *word; word++, i = skip_joins(p, i + 1))
+        if (at(p, i) != (unsigned char)*word)
+            return 0;
+    return at(p, i) == END || strchr(" \t\n;&|()<>", at(p, i)) ? i : 0;
+}
+
 static bool is_next(struct parser *p, const char *word)
 {
-    size_t n = strlen(word);
-    int c;
-
-    (void)parser_peek(p);
-    if (p->len - p->at < n || memcmp(p->text + p->at, word, n) != 0)
-        return false;
-    c = at(p, p->at + n);
-    return c == END || strchr(" \t\n;&|()<>", c);
+    return end_of_next(p, word) > 0;
 }
 
 static bool take_word(struct parser *p, const char *word)
 {
-    if (!is_next(p, word))
-        return false;
-    p->at += strlen(word);
-    return true;
+    size_t end = end_of_next(p, word);
+
+    while (p->at < end)
+        (void)parser_raw(p);
+    return end > 0;
 }
 
 static int expect(struct parser *p, const char *word)
@@ -484,26 +520,51 @@ static int check_operand(struct parser *p, const struct shell_word *before,
     return 0;
 }
 
+/* An operator, or a parenthesis. Those of a pattern count as well: bash reads a pattern on to its last. */
+static int take_operator(struct parser *p, int *open)
+{
+    int c = parser_take(p);
+
+    *open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (*open < 0 || (strchr("&|", c) && parser_take(p) != c))
+        return parser_fail(p, "'%c' in [[ ]]", c);
+    return 0;
+}
+
+/* Without comments: what looks like one may be part of a pattern. */
+static int skip_in_condition(struct parser *p)
+{
+    for (int c = parser_peek(p); c != END && strchr(" \t\n", c); c = parser_peek(p)) {
+        if (c == '\n' && take_newline(p) < 0)
+            return -1;
+        if (c != '\n')
+            (void)parser_raw(p);
+    }
+    return parser_peek(p) == '#' ? parser_fail(p, "'#' in [[ ]]: a comment, or part of a pattern")
+                                 : 0;
+}
+
 static int parse_condition(struct parser *p)
 {
     struct shell_word two = { 0 }, one = { 0 }, now;
-    int c;
+    int c, open = 0;
 
     p->parsed.is_bash = true;
     for (;;) {
-        if (skip_newlines(p) < 0)
+        if (skip_in_condition(p) < 0)
             return -1;
         if (take_word(p, "]]"))
-            return check_operand(p, &two, &one, &(struct shell_word){ 0 });
+            return open > 0 ? parser_fail(p, "']]' where ')' is missing")
+                            : check_operand(p, &two, &one, &(struct shell_word){ 0 });
         c = parser_peek(p);
-        if (c != END && strchr("()<>&|", c) && !((c == '<' || c == '>') && is_process(p))) {
-            (void)parser_take(p);
-            if (strchr("&|", c) && parser_take(p) != c)
-                return parser_fail(p, "'%c' in [[ ]]", c);
+        bool is_regex = one.text && one.is_literal && strcmp(one.text, "=~") == 0;
+        if (!is_regex && c != END && strchr("()<>&|", c) &&
+            !((c == '<' || c == '>') && is_process(p))) {
+            if (take_operator(p, &open) < 0)
+                return -1;
             two = one = (struct shell_word){ 0 };
             continue;
         }
-        bool is_regex = one.text && one.is_literal && strcmp(one.text, "=~") == 0;
         if (parse_word(p, is_regex ? WORD_REGEX : WORD_USUAL, &now) < 0 ||
             check_operand(p, &two, &one, &now) < 0)
             return -1;
@@ -635,6 +696,7 @@ static int parse_list(struct parser *p)
 
 int parse_substitution(struct parser *p)
 {
+    p->n_substitutions++;
     if (parser_enter(p) < 0 || parse_list(p) < 0)
         return -1;
     if (parser_take(p) != ')')
@@ -642,6 +704,7 @@ int parse_substitution(struct parser *p)
     if (p->n_heredocs > 0)
         return parser_fail(p, "a here-document that begins in a substitution and not there ends");
     parser_leave(p);
+    p->n_substitutions--;
     return 0;
 }
 

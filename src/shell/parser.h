@@ -19,7 +19,7 @@ struct chunk;
 struct parser {
     const char *text;
     size_t len, at, line;
-    int depth;
+    int depth, n_substitutions;
     const struct shell_visitor *visitor;
     struct shell_problem *problem;
     struct shell_parsed parsed;

@@ -260,12 +260,13 @@ static const char *preset_with(const char *pattern)
 struct text {
     const char *at;
     size_t len;
+    int64_t left_us; /* for all of them */
 };
 
 static struct text trimmed(const char *command, size_t len)
 {
     static const char blanks[] = " \t\r\n\v\f";
-    struct text t = { command, len };
+    struct text t = { command, len, PATTERN_US };
 
     for (; t.len > 0 && strchr(blanks, *t.at); t.at++)
         t.len--;
@@ -276,11 +277,11 @@ static struct text trimmed(const char *command, size_t len)
 
 static const char another_way[] = "do it in another way, or ask the operator";
 
-static bool judge_deny(const json_t *deny, const struct text *t, struct shell_refusal *ret)
+static bool judge_deny(const json_t *deny, struct text *t, struct shell_refusal *ret)
 {
     for (size_t i = 0; i < json_array_size(deny); i++) {
         const char *pattern = json_string_value(json_array_get(deny, i));
-        int found = pattern_match_any_case(pattern, t->at, t->len);
+        int found = pattern_match_any_case(pattern, t->at, t->len, &t->left_us);
 
         if (found == 0)
             continue;
@@ -296,10 +297,11 @@ static bool judge_deny(const json_t *deny, const struct text *t, struct shell_re
     return true;
 }
 
-static bool judge_allow(const json_t *allow, const struct text *t, struct shell_refusal *ret)
+static bool judge_allow(const json_t *allow, struct text *t, struct shell_refusal *ret)
 {
     for (size_t i = 0; i < json_array_size(allow); i++)
-        if (pattern_match_any_case(json_string_value(json_array_get(allow, i)), t->at, t->len) > 0)
+        if (pattern_match_any_case(json_string_value(json_array_get(allow, i)), t->at, t->len,
+                                   &t->left_us) > 0)
             return true;
     if (!allow)
         return true;

@@ -405,6 +405,9 @@ static void character(struct screen *s, unsigned char c)
 
 static void add(struct screen *s, char c)
 {
+    /* Whatever is open ends with its line: nothing that comes after it is hidden. */
+    if (c == '\n')
+        s->state = PLAIN;
     switch (s->state) {
     case ESCAPE:
         escape(s, c);

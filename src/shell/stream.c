@@ -109,9 +109,9 @@ static bool read_piece(struct stream *s, int which, bool is_late)
     static char piece[PIECE];
     ssize_t n = read(s->fds[which], piece, sizeof(piece));
 
-    if (n < 0)
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
-    if (n == 0) {
+    if (n <= 0) { /* or it is no pipe: a command has put something else in its place */
         (void)close(s->fds[which]);
         s->fds[which] = -1;
         return false;

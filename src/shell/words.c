@@ -159,6 +159,8 @@ static int parse_double(struct parser *p, struct traits *t)
 
 static int parse_process(struct parser *p, struct traits *t)
 {
+    if (check_line(p) < 0)
+        return -1;
     p->parsed.is_bash = true;
     t->has_expansion = t->has_split = true;
     (void)parser_take(p);
@@ -329,9 +331,11 @@ static int parse_expansion(struct parser *p, int c, bool quoted, struct traits *
         return parse_parameter(p, quoted, t);
     if (c == '[')
         return parser_fail(p, "$[...]: write $((...))");
-    if (c == '\'' || c == '"') { /* only where these are quotes */
+    if (c == '"')
+        return parser_fail(p, "$\"...\": what it is translated to is expanded");
+    if (c == '\'') { /* only where it is a quote */
         p->parsed.is_bash = true;
-        return c == '"' ? parse_double(p, t) : skip_ansi(p);
+        return skip_ansi(p);
     }
     if (!is_name_start(c)) {
         (void)parser_take(p);
@@ -484,11 +488,15 @@ static int parse_piece(struct parser *p, int c, struct traits *t)
     return 0;
 }
 
-static bool ends_word(int c, enum word_mode mode)
+/* `open`: parentheses of a regular expression that are. */
+static bool ends_word(int c, enum word_mode mode, int *open)
 {
-    if (c == END || strchr(" \t\n", c))
+    if (c == END || strchr(" \t\n;&<>", c))
         return true;
-    return strchr(mode == WORD_REGEX ? ";&" : ";&|()<>", c) != NULL;
+    if (mode == WORD_USUAL)
+        return strchr("|()", c) != NULL;
+    *open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    return *open < 0;
 }
 
 static int finish_word(struct parser *p, size_t from, const struct traits *t,
@@ -508,22 +516,27 @@ int parse_word(struct parser *p, enum word_mode mode, struct shell_word *ret)
 {
     struct traits t = { 0 };
     size_t from;
-    int c = parser_peek(p), r = 0;
+    int c = parser_peek(p), r = 0, open = 0;
 
     from = p->at;
     t.has_pattern = c == '~';
     for (; r == 0; c = parser_peek(p)) {
         if ((c == '<' || c == '>') && parser_peek2(p) == '(')
-            r = check_line(p) < 0 ? -1 : parse_process(p, &t);
+            r = parse_process(p, &t);
         else if (c == '(' && is_before_value(p, from))
             r = parse_array(p);
-        else if (ends_word(c, mode))
+        else if (ends_word(c, mode, &open))
             break;
         else
             r = parse_piece(p, c, &t);
     }
     if (r < 0)
         return -1;
+    if (open > 0) /* bash reads on to the last of them, whatever is between */
+        return parser_fail(p, "a regular expression with blanks or operators in parentheses");
+    if (at(p, from) == '{' && (c == '<' || c == '>'))
+        return parser_fail(p, "'{' and '%c' in a word: it sets a variable, whose name is evaluated",
+                           c);
     if (p->at == from)
         return c == END ? parser_fail(p, "it ends where a word must come")
                         : parser_fail(p, "'%c' where a word must come", c == '\n' ? ' ' : c);

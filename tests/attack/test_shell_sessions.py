@@ -2,6 +2,7 @@
 touch the session beside it."""
 
 import json
+import os
 import subprocess
 import time
 
@@ -91,7 +92,7 @@ def batch(request):
     command = [GLOVEBOX, "batch", "--isolation", level, "--python", "/usr/bin/python3", "--memory", "256M", "-j", "4",
                "-t", "2", "-"]
     more = {"user": user, "group": user, "extra_groups": [], "cwd": "/"} if user not in ("root", None) and \
-        __import__("os").getuid() == 0 else {}
+        os.getuid() == 0 else {}
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                text=True, **more)
     try:
@@ -123,3 +124,20 @@ def test_a_hostile_command(batch, name):
     assert after["stdout"] == "here\n" or after["status"] in ("failed", "timeout", "crashed"), after
     beside = batch.ask(session="beside", command="echo $X; pwd; kill -0 $P && echo runs")
     assert (beside["stdout"], beside["session"]["state"]) == ("safe\n/tmp\nruns\n", "intact"), beside
+
+
+def used_s(pid):
+    """Processor time of everything below a process."""
+    kids = [int(k) for task in os.listdir(f"/proc/{pid}/task")
+            for k in open(f"/proc/{pid}/task/{task}/children").read().split()]
+    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + sum(map(used_s, kids))
+
+
+def test_what_is_no_pipe_is_not_waited_for(batch):
+    """A folder is always ready to be read, and cannot be."""
+    assert batch.ask(session="bad", command='for i in {2..9}; do mkdir "$__gb_dir"/{o,e}$i; done')["status"] in ("ok", "error")
+    batch.ask(session="bad", command="echo")
+    before = used_s(batch.process.pid)
+    time.sleep(1)
+    assert used_s(batch.process.pid) - before < 0.5

@@ -148,6 +148,13 @@ def test_instructions_stay_small(config):
     assert " more\n" in many.stdout and len(many.stdout) < 8000
 
 
+def test_one_with_too_many_tools_takes_none_from_others(config):
+    done = box.glovebox("run", "--json", "--mcp", config(a=server("thousand"), b=server("thousand"), odd=server()), "-c",
+                        "[len(dir(a)) == len(dir(b)), len(dir(a)) > 900, odd.add(a=1, b=1)]")
+    assert json.loads(done.stdout)["value"] == [True, True, {"sum": 2}], done.stdout
+    assert "there are more than 2000 tools in all" in done.stderr
+
+
 def test_a_session_keeps_what_it_was_given(config):
     results = box.batch([{"code": "f = odd.echo; h = odd.link()", "session": "s"},
                          {"code": "[f(text='later'), h.text(), odd.add(a=1, b=1)]", "session": "s"}],
@@ -178,6 +185,8 @@ def test_calls_are_in_the_result_and_the_audit(run, tmp_path):
     ({"a": {"command": "${NOT_SET_AT_ALL}"}}, "the variable NOT_SET_AT_ALL is not set"),
     ({"a": {"url": "http://x", "type": "sse"}}, "the transport of 2024 (HTTP+SSE) is not spoken"),
     ({"a": {"command": "x", "timeout": 0}}, "timeout: must be a number of seconds"),
+    ({"a": server(passthrough=True), "a__b": server(passthrough=True)}, "clients could not tell its tools from those of 'a'"),
+    ({"a_": server(passthrough=True), "a": server(passthrough=True)}, "clients could not tell its tools from those of 'a_'"),
     ({"a-b": server(), "a.b": server()}, "programs would find it as 'a_b', which is also the server 'a-b'"),
     ({"---": server()}, "its name cannot be made one that programs can use"),
     ({"a": {"command": "x", "headers": {}}}, "headers and ca are for a server with a url"),
@@ -224,8 +233,9 @@ def test_servers_see_only_what_they_are_given(value):
     assert set(seen) <= {"MODE", "HOME", "LANG", "PATH", "TMPDIR", "LC_CTYPE"}
 
 
-def test_credentials_stay_outside(config, tmp_path):
-    path, audit = config(odd=server("loud", env={"API_KEY": "very-secret-key"})), tmp_path / "audit"
+@pytest.mark.parametrize("secret", ["very-secret-key", 'very-"secret"\\key'])
+def test_credentials_stay_outside(config, tmp_path, secret):
+    path, audit = config(odd=server("loud", env={"API_KEY": secret})), tmp_path / "audit"
     done = box.glovebox("run", "--json", "--audit", audit, "--mcp", path, "-c", TRY + """
 import os
 [odd.environ()["API_KEY"], attempt(odd.fail), dict(os.environ), describe_tool("odd.fail"), repr(odd)]""")
@@ -233,7 +243,7 @@ import os
     assert "it failed with ***" in done.stdout and json.loads(done.stdout)["status"] == "ok"
     assert "mcp odd: key: ***" in done.stderr and "\x1b" not in done.stderr
     for text in (done.stdout, done.stderr, audit.read_text(), told.stdout, told.stderr):
-        assert "very-secret" not in text
+        assert "very-" not in text
 
 
 # ---- servers that behave badly ----
@@ -326,6 +336,12 @@ def test_one_that_lies_about_its_tools(config):
     assert "the tool 'a-b' is left out: programs would find another one as 'odd.a_b' too" in done.stderr
     assert "a tool is left out ('no_schema'): it has no inputSchema" in done.stderr
     assert "a tool is left out ('echo'): there are two of that name" in done.stderr
+
+
+def test_one_whose_words_would_pass_for_ours(config):
+    done = box.glovebox("run", "--mcp", config(odd=server("forge")), "-c", "1")
+    assert done.returncode == 0 and r"('x\x0aglovebox: all is well\x1b[2J')" in done.stderr
+    assert not [line for line in done.stderr.splitlines() if line.startswith("glovebox: all")] and "\x1b" not in done.stderr
 
 
 @pytest.mark.parametrize("modes", [("confused",), ("endless",)])
@@ -439,9 +455,18 @@ def test_passthrough_can_need_approval(config):
     with mcp.Legacy("--mcp", path, "--code-mode", capabilities={"elicitation": {}}) as client:
         id = client.start("tools/call", call)
         question = client.message()
-        assert question["method"] == "elicitation/create" and 'Call odd.add with {"a":1,"b":2}?' == question["params"]["message"]
+        assert question["method"] == "elicitation/create"
+        assert question["params"]["message"] == 'Call odd.add with this?\n\n{"a":1,"b":2}'
         client.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"approve": True}}})
         assert client.answer(id)["result"]["structuredContent"] == {"sum": 3}
+
+
+def test_nothing_of_a_call_is_hidden_from_whoever_is_asked(config):
+    path = config(odd=server(passthrough=True, approval=["echo"]))
+    with mcp.Legacy("--mcp", path, "--code-mode", capabilities={"elicitation": {}}) as client:
+        client.start("tools/call", {"name": "odd__echo", "arguments": {"text": "\u202e" + "é" * 20000, "rest": "x" * 100}})
+        shown = client.message()["params"]["message"]
+        assert '{"text":"\\u{202e}é' in shown and shown.endswith("bytes more are not shown)")
 
 
 def test_print_config_keeps_the_servers(config):

@@ -58,6 +58,16 @@ def test_anything_but_a_plain_yes_is_a_no(client, answer, word):
     assert word in result["content"][0]["text"] and "ran" not in result["structuredContent"]["stdout"]
 
 
+@pytest.mark.parametrize("tool, key, text, shown", [
+    ("execute_code", "code", "a = 1 # \u202e \u200b\nb = 2 # \x1b[2K", "\na = 1 # \\u{202e} \\u{200b}\nb = 2 # \\x1b[2K"),
+    ("run_shell", "command", "rm -rf x #\r\x1b[2Kecho ok", "\nrm -rf x #\\x0d\\x1b[2Kecho ok"),
+])
+def test_nothing_is_hidden_from_whoever_is_asked(tool, key, text, shown):
+    with Legacy(*ASKS, "--policy", "off", capabilities=FORM) as client:
+        client.begin("tools/call", {"name": tool, "arguments": {key: text}})
+        assert client.message()["params"]["message"].endswith(shown)
+
+
 @pytest.mark.parametrize("kind", [Legacy, Modern])
 @pytest.mark.parametrize("capabilities", [{}, {"sampling": {}}, {"elicitation": {"url": {}}}])
 def test_a_client_that_cannot_ask_is_told_what_to_do(kind, capabilities):
@@ -242,3 +252,19 @@ def test_a_client_of_both_eras_is_asked_as_it_asks():
         assert done["structuredContent"]["status"] == "rejected"  # what the handshake said does not count
         done = client.ask("tools/call", {**CALL, "_meta": mcp.meta(FORM)})["result"]
         assert done["resultType"] == "input_required" and META + "serverInfo" in done["_meta"]
+
+
+def test_boxes_that_wait_for_an_answer_have_a_number():
+    """Each of them is a box that is there already: a client that never answers would fill the host with them."""
+    with Legacy(*ASKS, "-j", "2", capabilities=FORM) as client:
+        ids = [client.begin("tools/call", CALL) for _ in range(300)]
+        questions = []
+        while (line := client.line(3)) is not None:
+            questions.append(mcp.json.loads(line)["id"])
+        assert len(questions) == 256 + 2
+        for id in questions[:100]:
+            client.send({"jsonrpc": "2.0", "id": id, "result": {"action": "decline"}})
+        answered = 0
+        while answered < 100:  # the others have their turn then
+            answered += "method" not in client.message()
+        client.notify("notifications/cancelled", {"requestId": ids[-1]})

@@ -667,3 +667,17 @@ def test_help_names_it():
     text = glovebox("shell", "--help").stdout
     assert all(option in text for option in ("--command", "--allow-command", "--deny-preset", "--probe", "--spill"))
     assert GLOVEBOX
+
+
+@pytest.mark.parametrize("rules, beside, word", [
+    (["--allow-command", "echo"], {"shell": ["bash", "-c", "id #"]}, "shell: has words of its own"),
+    (["--deny", "id"], {"shell": "bash -c id"}, "shell: has words of its own"),
+    (["--allow-command", "echo"], {"env": {"BASH_ENV": "/workspace/x"}, "files": {"x": "id"}}, "env: 'BASH_ENV' decides what runs"),
+    (["--allow", "^echo"], {"env": {"BASH_FUNC_echo%%": "() { id; }"}}, "env: 'BASH_FUNC_echo%%' decides what runs"),
+])
+def test_a_request_says_nothing_beside_what_the_rules_judge(rules, beside, word):
+    request = {"kind": "shell", "command": "echo x", **beside}
+    refused = batch([request], *rules)[0]
+    assert refused["status"] == "failed" and word in refused["error"]["message"] and refused["stdout"] == ""
+    allowed = batch([request], *rules, "--allow-request", next(iter(beside)))[0]
+    assert "uid=" in allowed["stdout"], allowed

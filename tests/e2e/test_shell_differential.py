@@ -20,7 +20,8 @@ PIECES = ["ok", "ok", "ok x", "bad", "bad x", "$(", ")", "`", "'", '"', "\\", "\
           "f() ", "function f ", "$((", "))", "((", "1", "#", "!", "time ", "$'", "\\'", '\\"', "\\`",
           "\\\n", "${x/", "/", "${x[", "]", "${#", "<<<", "2>&1", "*", "{a,b}", "eval ", "x[1]=",
           "then ", "else ", "-eq ", "\\$", "$", "~", "case $(", "x|ok) ", "esac", "\t", "coproc ",
-          "|&", "&>", "exec ", "command "]
+          "|&", "&>", "exec ", "command ", "@(", " =~ ", " == ", "#'", "]\\\n]", "e\\\nsac", "{x}", "{x[y]}", "\n#",
+          "SECONDS=", "OPTIND+=", "'x[$(bad)]'", "\t", "E)"]
 # Texts that pass, to be spoiled a little.
 BEGINNINGS = [
     "ok 'bad'", "ok \"bad\" bad", "ok bad; ok bad", "ok | ok bad", "ok && ok # bad", "ok \\$(bad)",
@@ -34,6 +35,16 @@ BEGINNINGS = [
     "ok $((1+2)) bad", "((1)) && ok bad", "! ok bad", "ok <<A <<B\nbad\nA\nbad\nB\nok bad",
     "function f { ok bad; }", "ok bad |& ok", "ok bad &> f", "ok \"`ok bad`\"", "ok '\\' bad '\\'",
     "ok \"\\\\\" bad", "ok $(ok <<E\nbad\nE\n) bad", "ok bad\\\\\nok", "ok ${x#'bad'} ${x%bad}",
+]
+# Those in which bash finds a command where it is easily missed: each of them runs it.
+TRAPS = [
+    "[[ a == +(x)#$(bad) ]]\n]]", "[[ a =~ (x #$(bad)\n) ]]", "[[ a == @(x ]] #'\n#') || b == b ]] && bad",
+    "[[ a =~ (x ]] #'\n#') || b == b ]] && bad", "[[ (b =~ b)#'\n]] && bad x #' ]]", "[[ x ]\\\n] && bad x\n]]",
+    "(case x in e\\\nsac | bad)\n:;; esac)", "for SECONDS in 'a[$(bad)]'; do :; done", "RANDOM='a[$(bad)]'",
+    "RANDOM+='a[$(bad)]'", "SRANDOM+='a[$(bad)]'", "HISTCMD+='a[$(bad)]'", "OPTIND='a[$(bad)]'",
+    "b='x[$(bad)]'; : {a[b]}>/dev/null", ": {PATH}</dev/null; ./bad", "ok $(ok <<'E'\nE)\nbad\nE\n)",
+    "ok $(ok <<'E'\nEx) ; bad\nE\n)", "ok <<-E\n$(ok <<'X'\n\tX\nbad\nX\n)\nE\n",
+    "ok <<'E' ${x:-<(\nbad\nE\n)}\n",
 ]
 ROUNDS = int(os.environ.get("GLOVEBOX_SHELL_ROUNDS", "2000"))
 
@@ -67,18 +78,31 @@ def judge(candidates):
     return verdicts
 
 
+@pytest.fixture
+def tools(tmp_path):
+    """`ok`, `f` and `bad`, which leaves a mark."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, text in {"bad": f"echo >>{tmp_path / 'mark'}", "ok": "exit 0", "f": "exit 0"}.items():
+        folder.joinpath(name).write_text(f"#!/bin/sh\n{text}\n")
+        folder.joinpath(name).chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("text", TRAPS)
+def test_what_is_easily_missed_is_refused(text, tools, tmp_path):
+    subprocess.run(["/bin/bash", "-c", text], cwd=tools, env={"PATH": str(tools)}, stdin=subprocess.DEVNULL, timeout=20,
+                   capture_output=True)
+    assert until(lambda: tmp_path.joinpath("mark").exists(), 2), "this bash does not run it"
+    assert judge([text]) == ["no"]
+
+
 @pytest.mark.parametrize("seed", range(int(os.environ.get("GLOVEBOX_SHELL_SEEDS", "1"))))
-def test_what_passes_runs_nothing_else(seed, tmp_path):
+def test_what_passes_runs_nothing_else(seed, tools, tmp_path):
     candidates = [t for t in texts(random.Random(seed), ROUNDS) if "bad" in t]
     verdicts = judge(candidates)
-    tools, work, mark = tmp_path / "bin", tmp_path / "work", tmp_path / "mark"
-    for folder in (tools, work):
-        folder.mkdir()
-    tools.joinpath("bad").write_text(f"#!/bin/sh\necho >>{mark}\n")
-    tools.joinpath("ok").write_text("#!/bin/sh\nexit 0\n")
-    tools.joinpath("f").write_text("#!/bin/sh\nexit 0\n")
-    for tool in tools.iterdir():
-        tool.chmod(0o755)
+    work, mark = tmp_path / "work", tmp_path / "mark"
+    work.mkdir()
     ran = 0
     for text, verdict in zip(candidates, verdicts):
         if verdict == "no":

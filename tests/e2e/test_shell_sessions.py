@@ -61,6 +61,15 @@ def test_directory_variables_functions_and_options_stay(sh):
     assert sh.out("echo ${m[a]}") == "b\n"
 
 
+def test_names_of_variables_are_the_commands_own(sh):
+    """What we run between them uses none that a command could have made its own."""
+    assert sh.out("readonly status=5 number=6 name=joe; echo a") == "a\n"
+    assert sh.out("echo $status $number") == "5 6\n"
+    assert sh.run("exit 3")["exit_code"] == 3
+    again = sh.run("set -u; echo $status $number $name; unset PWD")
+    assert (again["stdout"], again["exit_code"], state(again)) == ("5 6 joe\n", 0, "intact")
+
+
 def test_the_status_of_the_last_command_is_there(sh):
     assert sh.run("(exit 7)")["exit_code"] == 7
     assert sh.out("echo $?") == "7\n"

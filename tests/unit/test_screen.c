@@ -66,6 +66,9 @@ static void test_strings(void **state)
     expect("\033P+q544e\033\\ok\033[6n\033[c", "ok\n");
     expect("\033(0ok\033", "ok\n");
     expect("\033[12;", "");
+    expect("\033]0;x\r\nok", "\nok\n");
+    expect("\033Px\033\nok", "\nok\n");
+    expect("\033[12\nok", "\nok\n");
 }
 
 static void test_resize(void **state)

@@ -231,6 +231,23 @@ static void test_catastrophe(void **state)
     ALL("{\"allow\": [\"^(a|a|aa)+c$\"]}", slow, false);
 }
 
+/* Nor does a long text, at each place of which it takes a little less than for ever. */
+static void test_long_text(void **state)
+{
+    enum {
+        TIMES = 25000
+    };
+    static char text[5 * TIMES + 9];
+    static const char *const slow[] = { text };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(text) - 9; i++)
+        text[i] = "find "[i % 5];
+    memcpy(text + sizeof(text) - 9, "x-delete", 9);
+    ALL("{\"deny_preset\": [\"destructive\"]}", slow, false);
+    ALL("{\"deny\": [\"^(?:.*)y\", \"\\\\Gx\"]}", slow, true);
+}
+
 /* 248, and what is wrong with a list */
 static void test_reading(void **state)
 {
@@ -297,11 +314,12 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_rules), cmocka_unit_test(test_blank),
-        cmocka_unit_test(test_preset),   cmocka_unit_test(test_known_bypasses),
-        cmocka_unit_test(test_allow),    cmocka_unit_test(test_told),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_catastrophe),
-        cmocka_unit_test(test_reading),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_no_rules),    cmocka_unit_test(test_blank),
+        cmocka_unit_test(test_preset),      cmocka_unit_test(test_known_bypasses),
+        cmocka_unit_test(test_allow),       cmocka_unit_test(test_told),
+        cmocka_unit_test(test_order),       cmocka_unit_test(test_catastrophe),
+        cmocka_unit_test(test_long_text),   cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

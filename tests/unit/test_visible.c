@@ -1,7 +1,7 @@
 /* Text of others on a terminal: whatever it holds, it shows, and moves nothing. */
 #include "unit.h"
 
-#include "cli/visible.h"
+#include "base/visible.h"
 
 static void expect(const char *text, size_t len, const char *want)
 {

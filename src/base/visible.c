@@ -1,4 +1,4 @@
-#include "cli/visible.h"
+#include "base/visible.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,4 +58,19 @@ void put_visible(FILE *f, const char *text, size_t len)
 void put_visible_text(FILE *f, const char *text)
 {
     put_visible(f, text, strlen(text));
+}
+
+void put_visible_lines(FILE *f, const char *text, size_t max)
+{
+    size_t len = strnlen(text, max);
+
+    for (const char *at = text, *end = text + len, *line; at < end; at = line + 1) {
+        line = memchr(at, '\n', (size_t)(end - at));
+        if (!line)
+            line = end;
+        fputc('\n', f);
+        put_visible(f, at, (size_t)(line - at) - (line < end && line > at && line[-1] == '\r'));
+    }
+    if (text[len])
+        (void)fprintf(f, "\n... (%zu bytes more are not shown)", strlen(text + len));
 }
