@@ -67,7 +67,7 @@ from box import RESULT_KEYS, glovebox, run_json
      "--tool: 'execute_code': name: 'execute_code' is what runs the code that calls tools"),
     (["run", "--allow-request", "timeuot", "-c", "1"],
      "--allow-request: a request cannot loosen 'timeuot' (did you mean 'timeout'?)"),
-    (["run", "--allow-request", "env", "-c", "1"], "--allow-request: a request cannot loosen 'env'"),
+    (["run", "--allow-request", "inputs", "-c", "1"], "--allow-request: a request cannot loosen 'inputs'"),
     (["shell", "--deny", "(", "-c", "ls"],
      "--deny: '(': not a regular expression: missing closing parenthesis at 1"),
     (["shell", "--stdin", "-"], "--stdin and --file go with --command"),

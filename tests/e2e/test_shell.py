@@ -565,7 +565,7 @@ int main(void)
     struct gb_engine *engine;
     char *text;
 
-    if (gb_engine_new("{\"deny\": [\"denied\"], \"allow\": [\"echo\"]}", &engine, &text) < 0)
+    if (gb_engine_new("{\"deny\": [\"denied\"], \"allow\": [\"echo\"], \"allow_request\": [\"env\"]}", &engine, &text) < 0)
         return 1;
     run(engine, "{\"kind\": \"shell\", \"command\": \"echo fine\"}");
     run(engine, "{\"kind\": \"shell\", \"command\": \"echo secret\"}");

@@ -314,11 +314,11 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_rules),    cmocka_unit_test(test_blank),
-        cmocka_unit_test(test_preset),      cmocka_unit_test(test_known_bypasses),
-        cmocka_unit_test(test_allow),       cmocka_unit_test(test_told),
-        cmocka_unit_test(test_order),       cmocka_unit_test(test_catastrophe),
-        cmocka_unit_test(test_long_text),   cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_no_rules),  cmocka_unit_test(test_blank),
+        cmocka_unit_test(test_preset),    cmocka_unit_test(test_known_bypasses),
+        cmocka_unit_test(test_allow),     cmocka_unit_test(test_told),
+        cmocka_unit_test(test_order),     cmocka_unit_test(test_catastrophe),
+        cmocka_unit_test(test_long_text), cmocka_unit_test(test_reading),
         cmocka_unit_test(test_names),
     };
 
