@@ -66,6 +66,8 @@ def test_the_proxy(certs, tmp_path):
     with web.Server("--allow-host", "box.example.org") as server, nginx(server, certs, tmp_path) as port:
         def ask(method, path, request=None, **headers):
             connection = http.client.HTTPSConnection("localhost", port, context=trust, timeout=30)
+            connection.sock = trust.wrap_socket(socket.create_connection(("127.0.0.1", port), 30),
+                                                server_hostname="localhost")  # who has no /etc/hosts
             connection.request(method, path, json.dumps(request) if request else None, {
                 "Host": "box.example.org", "Content-Type": "application/json", **headers})
             return connection.getresponse()
