@@ -148,6 +148,8 @@ static void open_engine(void *data)
     json_auto_t *error = NULL;
     struct gb_err err;
 
+    if (s->engine || s->failed != CLI_OK)
+        return; /* whoever came first: a call, a moment without one, or the end */
     if (engine_open_on(s->base, s->args, s->config, &s->engine, &error) < 0) {
         s->failed = report_refused(error, false);
         give_up(s, json_string_at(error, "message", "out of memory"),
