@@ -199,10 +199,21 @@ def descendants(pid=None):
     return {p: names[p] for p in below if p in names}
 
 
+def doing(pid):
+    """What keeps it, as far as the kernel tells: for the one who has to find out."""
+    told = []
+    for name in ("stat", "syscall", "wchan", "stack"):
+        try:
+            told.append(f"{name}: {Path('/proc', str(pid), name).read_text().strip()}")
+        except OSError as e:
+            told.append(f"{name}: {e.strerror}")
+    return "; ".join(told)
+
+
 def nothing_left(seconds=5):
     """Wait for everything below this process to be gone; what is not is returned, and ended."""
     until(lambda: not descendants(), seconds)
-    left = descendants()
+    left = {pid: f"{name} {doing(pid)}" for pid, name in descendants().items()}
     for pid in left:
         try:
             os.kill(pid, signal.SIGKILL)
