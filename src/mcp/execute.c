@@ -15,6 +15,7 @@
 #include "base/parse.h"
 #include "base/visible.h"
 #include "engine/loop.h"
+#include "mcp/approval.h"
 #include "mcp/content.h"
 #include "mcp/tools.h"
 
@@ -156,29 +157,20 @@ static json_t *approval_request(const json_t *question)
 {
     auto_free char *text = question_text(question);
 
-    if (!text)
-        return NULL;
-    return json_pack("{s:{s:s,s:{s:s,s:o,s:{s:s,s:{s:{s:s,s:s,s:s}},s:[s]}}}}", "approve", "method",
-                     "elicitation/create", "params", "mode", "form", "message",
-                     json_replaced(text, strlen(text)), "requestedSchema", "type", "object",
-                     "properties", "approve", "type", "boolean", "title", "Run it", "description",
-                     "Whether the program may run, this once", "required", "approve");
+    return approval_question(text, "Run it", "Whether the program may run, this once");
 }
 
 static void on_answer(struct mcp_call *call, void *data, const json_t *answers)
 {
     struct execution *x = data;
-    const json_t *answer = json_object_get(answers, "approve");
-    const char *action = json_string_at(answer, "action", "cancel");
-    const json_t *yes = json_object_get(json_object_get(answer, "content"), "approve");
 
     (void)call;
-    if (strcmp(action, "accept") == 0 && json_is_true(yes))
+    if (approval_is_given(answers))
         run_approve(x->turn, 1, NULL);
     else
         run_approve(x->turn, 0,
-                    strcmp(action, "cancel") == 0 ? "the question was dismissed"
-                                                  : "the user declined");
+                    approval_is_dismissed(answers) ? "the question was dismissed"
+                                                   : "the user declined");
 }
 
 static void on_approve(void *data, const json_t *question)

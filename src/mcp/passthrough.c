@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/visible.h"
+#include "mcp/approval.h"
 #include "mcp/downstream_core.h"
 #include "mcp/mcp.h"
 
@@ -98,10 +99,8 @@ static void pass_on(struct passing *p)
 static void on_approved(struct mcp_call *call, void *data, const json_t *answers)
 {
     struct passing *p = data;
-    const json_t *said = json_object_get(answers, "approve");
-    const json_t *yes = json_object_get(json_object_get(said, "content"), "approve");
 
-    if (strcmp(json_string_at(said, "action", "cancel"), "accept") == 0 && json_is_true(yes)) {
+    if (approval_is_given(answers)) {
         pass_on(p);
         return;
     }
@@ -133,13 +132,7 @@ static json_t *question_of(const struct passing *p)
 {
     auto_free char *text = question_text(p);
 
-    if (!text)
-        return NULL;
-    return json_pack("{s:{s:s,s:{s:s,s:o,s:{s:s,s:{s:{s:s,s:s}},s:[s]}}}}", "approve", "method",
-                     "elicitation/create", "params", "mode", "form", "message",
-                     json_replaced(text, strlen(text)), "requestedSchema", "type", "object",
-                     "properties", "approve", "type", "boolean", "title", "Call it", "required",
-                     "approve");
+    return approval_question(text, "Call it", NULL);
 }
 
 static void ask_first(struct passing *p)
