@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "base/fd.h"
+
 void outbox_init(struct outbox *o, size_t max)
 {
     *o = (struct outbox){ 0 };
@@ -71,21 +73,10 @@ static void keep(struct outbox *o, const char *data, size_t len, size_t *gone)
     o->buf.len += len - skip;
 }
 
-/* sendmsg() writes through no pointer that it is given. */
-static struct iovec piece_of(const void *data, size_t len)
-{
-    union {
-        const void *in;
-        void *out;
-    } cast = { .in = data };
-
-    return (struct iovec){ .iov_base = cast.out, .iov_len = len };
-}
-
 bool outbox_send(struct outbox *o, int sock, const void *head, size_t head_len, const void *body,
                  size_t body_len)
 {
-    struct iovec pieces[] = { piece_of(head, head_len), piece_of(body, body_len) };
+    struct iovec pieces[] = { fd_piece(head, head_len), fd_piece(body, body_len) };
     size_t sent = 0;
 
     if (outbox_len(o) == 0 && !o->is_deaf)

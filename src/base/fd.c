@@ -16,8 +16,7 @@
 
 #include "base/own.h"
 
-/* iovec has no const; sendmsg does not write. */
-static struct iovec piece(const void *data, size_t len)
+struct iovec fd_piece(const void *data, size_t len)
 {
     union {
         const void *in;
@@ -56,7 +55,7 @@ static ssize_t send_pieces(int sock, struct iovec *pieces, size_t n_pieces, cons
 
 int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds)
 {
-    struct iovec one = piece(data, len);
+    struct iovec one = fd_piece(data, len);
     ssize_t n = send_pieces(sock, &one, 1, fds, n_fds);
 
     return n < 0 ? (int)n : (size_t)n == len ? 0 : -EMSGSIZE;
@@ -65,7 +64,7 @@ int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds
 int fd_send_both(int sock, const void *head, size_t head_len, const void *data, size_t len,
                  const int *fds, size_t n_fds)
 {
-    struct iovec two[] = { piece(head, head_len), piece(data, len) };
+    struct iovec two[] = { fd_piece(head, head_len), fd_piece(data, len) };
     ssize_t n = send_pieces(sock, two, 2, fds, n_fds);
 
     if (n < (ssize_t)head_len)

@@ -4,11 +4,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #define FD_PASS_MAX 8
 
 /* Send one message with up to FD_PASS_MAX descriptors. Never raises SIGPIPE. Returns 0. */
 int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds);
+
+/* A piece of what is to be sent. iovec has no const; sendmsg() writes through none. */
+struct iovec fd_piece(const void *data, size_t len);
 
 /* A head and what it is the head of, on a stream socket and all of it: in one piece where there is
  * room, so that who reads is woken once. The descriptors come with the head. */
