@@ -10,9 +10,9 @@
 /* Is it an expression that can be matched? Fails where PCRE2 is not installed, too. */
 int pattern_check(const char *pattern, struct gb_err *err) gb_nodiscard;
 
+/* For all that one text is matched against, unless somebody knows better. */
 enum {
-    PATTERN_US =
-        500 * 1000 /* for all that one text is matched against, unless somebody knows better */
+    PATTERN_US = 500 * 1000
 };
 
 /* Does it match somewhere in the text, which is UTF-8? 1, 0, or -1 when it cannot be told within the

@@ -30,6 +30,8 @@
 
 /* ---- before the first fork ---- */
 
+static int n_threads; /* of this process, when it has settled down */
+
 static int count_threads(void)
 {
     DIR *dir = opendir("/proc/self/task");
@@ -47,8 +49,6 @@ static int count_threads(void)
  * when they are next used. A fork whose child does nothing makes them do so now: a guest's own fork
  * is made by a process that borrows this memory and has none of these threads, and to end them
  * there would take for ever. */
-static int n_threads;
-
 static int settle_threads(void)
 {
     pid_t pid;

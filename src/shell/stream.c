@@ -90,8 +90,8 @@ static void keep_late(struct stream *s, const char *bytes, size_t len)
         s->dropped += len;
         return;
     }
-    if (s->n_late + len >
-        STREAM_KEEP) { /* the oldest half goes, so that not every piece moves all */
+    if (s->n_late + len > STREAM_KEEP) {
+        /* The oldest half goes, so that not every piece moves all. */
         size_t drop = s->n_late > STREAM_KEEP / 2 ? s->n_late - STREAM_KEEP / 2 : 0;
         memmove(s->late, s->late + drop, s->n_late - drop);
         s->n_late -= drop;
