@@ -199,7 +199,7 @@ static const struct tool_row tools[] = {
       TOOL_SESSIONS | TOOL_READS, read_file },
     { "write_file", "Write a session's file",
       "Writes a file into the workspace of a session, in place of what is there; directories are "
-      "made. Takes one of text and base64; \"new\" as session begins one for Python.",
+      "made. Takes one of text and base64; \"new\" as session begins one.",
       HANDLE_PROPERTY ", " PATH_PROPERTY
                       ", \"text\": {\"type\": \"string\", \"description\": \"What goes into it\"}, "
                       "\"base64\": {\"type\": \"string\", \"description\": \"The same, for what is "
