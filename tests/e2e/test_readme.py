@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import box
-from box import ROOT, SANITIZED, Terminal, run_json
+from box import ROOT, Terminal, run_json
 
 CLIENTS = box.BUILD / "mcp-clients/node_modules/.bin"
 TEXT = (ROOT / "README.md").read_text()
@@ -53,8 +53,8 @@ def test_what_counts_as_shown():
 
 @pytest.fixture
 def here(tmp_path):
-    if SANITIZED or run_json("1")["isolation"]["level"] != "namespaces":
-        pytest.skip("the README was typed where the kernel holds everything")
+    # The README was typed where the kernel holds everything.
+    assert run_json("1")["isolation"]["level"] == "namespaces"
     (tmp_path / "build").symlink_to(box.BUILD)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     return tmp_path
@@ -98,8 +98,7 @@ def test_the_question(here):
 
 
 def test_the_tools_of_other_servers(here):
-    if not (CLIENTS / "mcp-server-filesystem").exists():
-        pytest.skip("scripts/deps-mcp has not been run")
+    assert (CLIENTS / "mcp-server-filesystem").exists(), "run scripts/deps-mcp first"
     block = next(b for b in blocks() if any("npx" in command for command, _ in b))
     for command, shown in block:
         command = command.replace('"npx"', f'"{CLIENTS}/mcp-server-filesystem"')

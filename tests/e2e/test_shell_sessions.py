@@ -463,8 +463,8 @@ def test_asking_takes_nothing_from_a_job(sh):
 
 def test_a_job_is_named_however_long_its_command(one):
     for length in (65479, 65486, 100000):  # where the number would be on a border of what is read, and beyond
-        result = one.run(f"(: {'x' * length}; sleep 600) & :", timeout=5)
-        assert result["status"] == "ok" and result["jobs"][-1]["command"].startswith("( : xxx"), result["jobs"]
+        result = one.run(f"(: {'y' * length}; sleep 600) & :", timeout=5)
+        assert result["status"] == "ok" and result["jobs"][-1]["command"].startswith("( : yyy"), result["jobs"]
 
 
 def test_jobs_that_have_ended_cost_no_other_its_pipes(one):
