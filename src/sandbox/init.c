@@ -372,13 +372,13 @@ static bool has_order(const struct seat *s)
 }
 
 /* order: what the engine has said comes before what it was said about. It names a copy before it
- * lets a cell begin, whose end this may be. Where no session lives, poll() has told already that
- * nothing was said, since it looked for the end first. */
+ * lets a cell begin, and asks for survivors before it lets a command begin, whose end this may be.
+ * What poll() told is no answer: it may have waited for another's end, and this one came since. */
 static void obey_waiting(struct init *in, pid_t guest)
 {
     struct seat *s = seat_of_guest(in, guest);
 
-    while (s && (s->is_lasting || s->is_called) && has_order(s)) {
+    while (s && has_order(s)) {
         init_obey(in, s);
         s = seat_of_guest(in, guest);
     }
