@@ -212,8 +212,15 @@ def doing(pid):
 
 def nothing_left(seconds=5):
     """Wait for everything below this process to be gone; what is not is returned, and ended."""
-    until(lambda: not descendants(), seconds)
-    left = {pid: f"{name} {doing(pid)}" for pid, name in descendants().items()}
+    seen = {}
+
+    def is_gone():
+        nonlocal seen
+        seen = descendants() or descendants()  # one look misses whoever loses its parent meanwhile
+        return not seen
+
+    until(is_gone, seconds)
+    left = {pid: f"{name} {doing(pid)}" for pid, name in seen.items()}
     for pid in left:
         try:
             os.kill(pid, signal.SIGKILL)
