@@ -10,6 +10,8 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/own.h"
 #include "sandbox/landlock.h"
 
 int seal_ids(const struct plan *plan, struct gb_err *err)
@@ -169,27 +172,61 @@ int seal_shut(const struct plan *plan, struct gb_err *err)
 #error "the number by which seccomp knows this architecture (linux/audit.h) is not written here"
 #endif
 
-int seal_calls(const int *calls, size_t n, struct gb_err *err)
+static int by_number(const void *a, const void *b)
 {
-    enum {
-        MAX = 64
-    };
-    struct sock_filter code[MAX * 2 + 5] = {
+    return *(const int *)a - *(const int *)b;
+}
+
+/* 2 * n - 1 steps that find out whether a number is among these, and go to `yes` or to the step
+ * after it. Halving, since the kernel tries a filter with every number there is when it is
+ * installed. */
+static void search(struct sock_filter *code, size_t at, const int *calls, size_t n, size_t yes)
+{
+    size_t left = n / 2;
+
+    if (n == 1) {
+        code[at] =
+            (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[0],
+                                         (uint8_t)(yes - at - 1), (uint8_t)(yes + 1 - at - 1));
+        return;
+    }
+    code[at] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)calls[left],
+                                            (uint8_t)(2 * left - 1), 0);
+    search(code, at + 1, calls, left, yes);
+    search(code, at + 2 * left, calls + left, n - left, yes);
+}
+
+size_t seal_filter(const int *calls, size_t n, struct sock_filter *ret)
+{
+    static const struct sock_filter head[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
     };
-    struct sock_fprog prog = { .len = 4, .filter = code };
+    static const struct sock_filter tail[] = {
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+    };
+    size_t yes = ARRAY_LEN(head) + 2 * n - 1;
+    int sorted[SEAL_CALLS_MAX];
 
-    if (n > MAX)
-        return gb_fail(err, GB_E_SYSTEM, 0, "a filter of more than %d calls", MAX);
-    for (size_t i = 0; i < n; i++) {
-        code[prog.len++] =
-            (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
-        code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    }
-    code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
+    memcpy(sorted, calls, n * sizeof(*calls));
+    qsort(sorted, n, sizeof(*sorted), by_number);
+    memcpy(ret, head, sizeof(head));
+    search(ret, ARRAY_LEN(head), sorted, n, yes);
+    memcpy(ret + yes, tail, sizeof(tail));
+    return yes + ARRAY_LEN(tail);
+}
+
+int seal_calls(const int *calls, size_t n, struct gb_err *err)
+{
+    struct sock_filter code[SEAL_CODE_MAX];
+    struct sock_fprog prog = { .filter = code };
+
+    if (n == 0 || n > SEAL_CALLS_MAX)
+        return gb_fail(err, GB_E_SYSTEM, 0, "a filter of %zu calls", n);
+    prog.len = (unsigned short)seal_filter(calls, n, code);
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "installing init's seccomp filter");
     return 0;

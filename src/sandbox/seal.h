@@ -17,5 +17,15 @@ int seal_rlimits(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 /* Landlock, then seccomp: the last step, since the filter forbids what the others need. */
 int seal_shut(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 
-/* Only these system calls from now on, for a process of our own; no other architecture's. */
+enum {
+    SEAL_CALLS_MAX = 64, /* so that every jump of the filter fits into a byte */
+    SEAL_CODE_MAX = SEAL_CALLS_MAX * 2 + 5
+};
+
+/* A filter that allows these system calls, at least one, and no other architecture's; its
+ * length. */
+struct sock_filter;
+size_t seal_filter(const int *calls, size_t n, struct sock_filter *ret);
+
+/* Only these system calls from now on, for a process of our own. */
 int seal_calls(const int *calls, size_t n, struct gb_err *err) gb_nodiscard;

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include "sandbox/seal.h"
 #include "sandbox/seccomp.h"
 
 enum {
@@ -552,6 +553,33 @@ static void test_variants_are_nested(void **state)
     }
 }
 
+/* Of every number, whether it is in the list; for lists of every length. */
+static void test_the_filter_of_init(void **state)
+{
+    struct sock_filter code[SEAL_CODE_MAX];
+    int calls[SEAL_CALLS_MAX];
+
+    (void)state;
+    for (size_t n = 1; n <= SEAL_CALLS_MAX; n++) {
+        bool is_listed[NR_MAX] = { false };
+        for (size_t i = 0; i < n; i++) { /* in no order, and far from each other */
+            calls[i] = (int)((i * 397 + n) % 449);
+            is_listed[calls[i]] = true;
+        }
+        size_t len = seal_filter(calls, n, code);
+        struct seccomp_filter filter = { .code = code, .bytes = len * sizeof(*code) };
+        struct variant v = { .name = "init", .filter = &filter };
+
+        assert_true(len <= SEAL_CODE_MAX);
+        for (uint32_t nr = 0; nr < NR_MAX; nr++) {
+            assert_int_equal(call_on(&v, seccomp_arch_native(), nr, 0),
+                             is_listed[nr] ? SECCOMP_RET_ALLOW : ENOSYS_ACTION);
+            assert_int_equal(call_on(&v, seccomp_arch_native(), nr | X32_BIT, 0), ENOSYS_ACTION);
+            assert_int_equal(call_on(&v, AUDIT_ARCH_I386, nr, 0), SECCOMP_RET_KILL_PROCESS);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -573,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_prctl),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_variants_are_nested),
+        cmocka_unit_test(test_the_filter_of_init),
     };
 
     return cmocka_run_group_tests(tests, build, NULL);
