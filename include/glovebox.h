@@ -99,27 +99,30 @@ GB_API struct gb_engine *gb_engine_free(struct gb_engine *engine);
 GB_API char *gb_run(struct gb_engine *engine, const char *request);
 
 /* Start one request. The job is the engine's; it ends when its done callback returns. NULL only
- * when memory ran out or the engine is being freed. The done callback is never called from inside gb_start(). */
+ * when memory ran out or the engine is being freed. The done callback is never called from inside
+ * gb_start(). */
 GB_API struct gb_job *gb_start(struct gb_engine *engine, const char *request,
                                const struct gb_callbacks *callbacks);
 
 /* Kill a job's box. Its result will be "cancelled" unless it had ended already. */
 GB_API void gb_cancel(struct gb_job *job);
 
-/* Ask a session's cell to stop: it gets a KeyboardInterrupt, and the session keeps what it did. Code that
- * does not heed it goes on. Does nothing for a job outside sessions, or one that does not run yet. */
+/* Ask a session's cell to stop: it gets a KeyboardInterrupt, and the session keeps what it did.
+ * Code that does not heed it goes on. Does nothing for a job outside sessions, or one that does not
+ * run yet. */
 GB_API void gb_interrupt(struct gb_job *job);
 
-/* Answer a job that asked: 1 lets it run, 0 rejects it, -1 rejects it because nobody could be asked.
- * `reason` is for the result and may be NULL. Returns 0, or -1 when the job waits for no answer. */
+/* Answer a job that asked: 1 lets it run, 0 rejects it, -1 rejects it because nobody could be
+ * asked. `reason` is for the result and may be NULL. Returns 0, or -1 when the job waits for no
+ * answer. */
 GB_API int gb_approve(struct gb_job *job, int yes, const char *reason);
 
 /*
- * The tools that programs may call (docs/tools.md lists the keys of one). They can be changed at any
- * time; a job has those that there were when it was started. gb_tools_set() replaces all of them by
- * a JSON list, or an object by name; NULL for none. gb_tool_add() adds one, or replaces that of the
- * same name; gb_tool_remove() removes one. All return 0, or -1, nothing having changed, with an
- * error as gb_engine_new() has it. gb_tools() is the list, which the caller frees.
+ * The tools that programs may call (docs/tools.md lists the keys of one). They can be changed at
+ * any time; a job has those that there were when it was started. gb_tools_set() replaces all of
+ * them by a JSON list, or an object by name; NULL for none. gb_tool_add() adds one, or replaces
+ * that of the same name; gb_tool_remove() removes one. All return 0, or -1, nothing having changed,
+ * with an error as gb_engine_new() has it. gb_tools() is the list, which the caller frees.
  */
 GB_API int gb_tools_set(struct gb_engine *engine, const char *tools, char **ret_error);
 GB_API int gb_tool_add(struct gb_engine *engine, const char *tool, char **ret_error);
@@ -155,10 +158,10 @@ GB_API char *gb_explain(struct gb_engine *engine, const char *request);
 GB_API char *gb_doctor(struct gb_engine *engine);
 
 /* What a shell finds where its commands run: which shell, version, system, directory, and which of
- * "tools" there are, with their versions, as JSON, with a "text" about it for a model (docs/shell.md).
- * `options` is a JSON object or NULL: "tools" (names), "timeout" (seconds for each), "request" (keys
- * that the commands will have). Blocks like gb_run(). The caller frees it; NULL only when memory ran
- * out. */
+ * "tools" there are, with their versions, as JSON, with a "text" about it for a model
+ * (docs/shell.md). `options` is a JSON object or NULL: "tools" (names), "timeout" (seconds for
+ * each), "request" (keys that the commands will have). Blocks like gb_run(). The caller frees it;
+ * NULL only when memory ran out. */
 GB_API char *gb_probe(struct gb_engine *engine, const char *options);
 
 /* Is the audit file at `path` what its writers wrote (docs/audit.md)? As JSON: "ok", "problems" and

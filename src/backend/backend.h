@@ -101,7 +101,8 @@ struct run_outcome {
     int64_t ended_us; /* when its last process was gone */
     /* Whoever is told of the end closes both. */
     int workspace; /* the directory that the program wrote to, or -1 */
-    int keeper; /* as long as it is open, what is in there stays; or -1 where nothing can take it away */
+    /* As long as it is open, what is in there stays; -1 where nothing can take it away. */
+    int keeper;
     enum place_state place;
     const char *note; /* borrowed: what happened to the place since the last run; or NULL */
 };

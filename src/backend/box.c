@@ -32,8 +32,8 @@ enum {
     PIPE_PIECES = 16, /* of the largest pipe that a guest can make */
     /* A shorter run cannot do harm that rlimits do not stop, and need not wake the watcher. */
     WATCH_AFTER_US = 3000,
-    /* How long a box that was told to end may take before init is killed. It does so at once, unless
-     * the host is very busy. */
+    /* How long a box that was told to end may take before init is killed. It does so at once,
+     * unless the host is very busy. */
     LATE_US = 300000,
     /* Of what a program was told: how much may wait to be read, and from how much on no more is
      * heard from it. */
@@ -261,7 +261,8 @@ bool host_box_tell(struct host_box *box, const char *json, size_t len)
 
 static void end(struct host_box *box);
 
-/* One message from init or, the first, from the guest while it is ours. False when there is none. */
+/* One message from init or, the first, from the guest while it is ours. False when there is
+ * none. */
 static bool next_event(struct host_box *box, struct box_event *event, ssize_t *ret_len)
 {
     int fd = -1;

@@ -154,8 +154,8 @@ bool host_box_tell(struct host_box *box, const char *json, size_t len);
 /* End it, and everything in it. `gone` follows. */
 void host_box_kill(struct host_box *box);
 
-/* End the run that it was given: `ended` follows. That is the end of the box, unless a session lives
- * in it. */
+/* End the run that it was given: `ended` follows. That is the end of the box, unless a session
+ * lives in it. */
 void host_box_stop(struct host_box *box);
 
 /* For frames.c: anything that is not a well-formed frame, at a time when it can be meant, ends the
@@ -171,11 +171,12 @@ void host_box_send_go(const struct host_box *box);
 /* For seat.c: read what is in the pipes now, without waiting for more. */
 void host_box_drain(struct host_box *box);
 
-/* For seat.c: the same for the answer, when nobody can write any more; half a frame is forgotten. */
+/* For seat.c: the same for the answer, when nobody can write any more; half a frame is
+ * forgotten. */
 void host_box_drain_answer(struct host_box *box);
 
-/* For seat.c: a socket on which a cell hears of its tools, whose far end the caller gets and closes;
- * none if the token is 0. And its end, with all that was not heard. */
+/* For seat.c: a socket on which a cell hears of its tools, whose far end the caller gets and
+ * closes; none if the token is 0. And its end, with all that was not heard. */
 int host_box_open_words(struct host_box *box, uint64_t token, int *ret_far,
                         struct gb_err *err) gb_nodiscard;
 void host_box_close_words(struct host_box *box);

@@ -1,6 +1,6 @@
 /*
- * What a guest says, which is hostile. A kind of frame has its bound and its time; anything else ends
- * the run.
+ * What a guest says, which is hostile. A kind of frame has its bound and its time; anything else
+ * ends the run.
  */
 #include "backend/frames.h"
 

@@ -17,5 +17,6 @@ void assign_waiting(struct local *l);
 /* Bring runs and boxes together, and order what is missing. */
 void pump(struct local *l);
 
-/* The host will not have a box of this shape: if it is the usual one, none is made ahead any more. */
+/* The host will not have a box of this shape: if it is the usual one, none is made ahead any
+ * more. */
 void note_refused(struct local *l, const struct box_shape *shape, const struct gb_err *err);

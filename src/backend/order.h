@@ -20,7 +20,8 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
 /* A host directory for a box without a private root, which the caller frees; NULL with errno. */
 char *scratch_make(void);
 
-/* Links in it, below mnt, to what is mounted where there is a private root. Returns 0, -1 with errno. */
+/* Links in it, below mnt, to what is mounted where there is a private root. Returns 0, -1 with
+ * errno. */
 int scratch_link(const char *scratch, const struct mounts *mounts);
 
 /* Remove it. Init does so too; should it have been killed itself, something may be left. */

@@ -50,7 +50,7 @@ enum phase {
     COPYING,
     ROLLING,
     WAKING,
-    FORKING /* until the fork has a workspace of its own: meanwhile nothing may change in this one */
+    FORKING /* until the fork has a workspace of its own; meanwhile nothing changes in this one */
 };
 
 struct copy {
@@ -319,7 +319,8 @@ static int send_work(struct host_box *box, struct gb_err *err)
     return seat_send(box, work->program, words, work->in, err);
 }
 
-/* The interpreter that was begun has run nothing yet, and goes on as a shell: nobody goes back to it. */
+/* The interpreter that was begun has run nothing yet, and goes on as a shell: nobody goes back to
+ * it. */
 static void become_shell(struct host_box *box)
 {
     struct box_seat *s = box->seat;

@@ -13,8 +13,8 @@ int seat_take(struct host_box *box, const struct box_work *work, struct gb_err *
 /* End the run that it has. */
 void seat_stop(struct host_box *box);
 
-/* The box that its last run was to fork off, if it was: whether it has come to be (its pid is set) or
- * not, it is the caller's now. */
+/* The box that its last run was to fork off, if it was: whether it has come to be (its pid is set)
+ * or not, it is the caller's now. */
 struct host_box *seat_take_fork(struct host_box *box);
 
 /* SIGINT to what runs. */

@@ -1,6 +1,6 @@
 #pragma once
-/* What a session's guest is told. What is said in one frame fits into the socket, which holds nothing
- * else: so it never waits. */
+/* What a session's guest is told. What is said in one frame fits into the socket, which holds
+ * nothing else: so it never waits. */
 #include <jansson.h>
 
 #include "backend/box.h"

@@ -38,13 +38,13 @@ bool seat_shell_failed(const json_t *said, struct gb_err *err);
 /* A command begins. */
 void seat_shell_starts(struct seat_shell *s);
 
-/* A command that was over before anybody watched it has used less than the kernel counts in: nothing is
- * to be asked for. What it left behind is watched since the first command. */
+/* A command that was over before anybody watched it has used less than the kernel counts in:
+ * nothing is to be asked for. What it left behind is watched since the first command. */
 static inline bool seat_shell_is_short(const struct seat_shell *s, bool is_unwatched)
 {
     return s->is_one && s->has_rested && is_unwatched;
 }
 
-/* End the command: a little more firmly each time. Returns how long to wait for it, in microseconds;
- * 0 if there is nothing left to try. */
+/* End the command: a little more firmly each time. Returns how long to wait for it, in
+ * microseconds; 0 if there is nothing left to try. */
 long seat_shell_stop(struct seat_shell *s, int ctl);

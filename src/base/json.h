@@ -31,8 +31,8 @@ bool json_array_has(const json_t *list, const char *text);
 /* How deep arrays and objects are nested: 1 for a plain value. */
 size_t json_depth(const json_t *json);
 
-/* At least as many values as the JSON text can hold: an item costs two bytes to send and hundreds to
- * read. */
+/* At least as many values as the JSON text can hold: an item costs two bytes to send and hundreds
+ * to read. */
 static inline size_t json_count_items(const char *text, size_t len)
 {
     size_t n = 0;

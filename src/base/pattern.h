@@ -15,8 +15,8 @@ enum {
     PATTERN_US = 500 * 1000
 };
 
-/* Does it match somewhere in the text, which is UTF-8? 1, 0, or -1 when it cannot be told within the
- * limits. What it took of the processor's time is taken off *left_us, in which all that belong
+/* Does it match somewhere in the text, which is UTF-8? 1, 0, or -1 when it cannot be told within
+ * the limits. What it took of the processor's time is taken off *left_us, in which all that belong
  * together share; once that is used up, nothing can be told. */
 int pattern_match(const char *pattern, const char *text, size_t len, int64_t *left_us);
 

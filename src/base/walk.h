@@ -2,8 +2,8 @@
 /*
  * What lies in a directory, however hostile: never through a link, never onto another file system,
  * never blocked by what is there; in steps, so that a loop can do something else in between. One
- * directory is open at a time, and directories wait in a queue by their paths, so that neither depth
- * nor width costs descriptors or stack.
+ * directory is open at a time, and directories wait in a queue by their paths, so that neither
+ * depth nor width costs descriptors or stack.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,7 +56,8 @@ void walk_stop(struct walk *w, enum walk_cut why);
 
 enum walk_cut walk_was_cut(const struct walk *w);
 
-/* Note one that was seen elsewhere, in place of what is known of it. When the walk is over. Returns 0,
+/* Note one that was seen elsewhere, in place of what is known of it. When the walk is over. Returns
+ * 0,
  * -1 when there is no room. */
 int walk_note(struct walk *w, const char *path, const struct stamp *stamp);
 

@@ -26,8 +26,8 @@ struct asker {
  * or 0 where there is only one request. */
 void ask_add(struct asker *a, struct gb_job *job, const char *question, uint64_t number);
 
-/* See whether there was an answer, and pass it on. A signal that asks us to stop takes the questions
- * away; the jobs are left to whoever asked, to cancel. */
+/* See whether there was an answer, and pass it on. A signal that asks us to stop takes the
+ * questions away; the jobs are left to whoever asked, to cancel. */
 void ask_look(struct asker *a);
 
 /* How long a step of the engine may take: until the next look, or for ever (-1). */

@@ -32,8 +32,8 @@ void cells_done(struct cells *c);
 /* Begin the next. */
 void cells_clear(struct cells *c);
 
-/* Add a line, without its newline. With `is_typed` a block goes on until an empty line; otherwise also
- * until a line that is not indented, and is not the block's own. -1 with err when it becomes too
- * long. */
+/* Add a line, without its newline. With `is_typed` a block goes on until an empty line; otherwise
+ * also until a line that is not indented, and is not the block's own. -1 with err when it becomes
+ * too long. */
 int cells_add(struct cells *c, const char *line, bool is_typed, enum cells_state *ret,
               struct gb_err *err) gb_nodiscard;

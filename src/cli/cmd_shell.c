@@ -1,4 +1,5 @@
-/* `glovebox shell`: one command in a shell and a box of its own, a shell that stays (prompt.c), or a probe. */
+/* `glovebox shell`: one command in a shell and a box of its own, a shell that stays (prompt.c), or
+ * a probe. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -49,8 +49,8 @@ void converse_end(struct converse *c)
 
 /* ---- one request ---- */
 
-/* How much of this is the echo of what was typed, which is on the screen already. Whatever does not read so
- * at first is no echo: a program may have turned it off. */
+/* How much of this is the echo of what was typed, which is on the screen already. Whatever does not
+ * read so at first is no echo: a program may have turned it off. */
 static size_t echo_in(struct converse *c, const char *bytes, size_t len)
 {
     size_t n = strlen(c->echo);

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * A conversation with one session, on a terminal or from a pipe: requests one after another, what they
- * print as it comes, the questions that they raise, and Ctrl-C: the first interrupts what runs, the
- * second kills it.
+ * A conversation with one session, on a terminal or from a pipe: requests one after another, what
+ * they print as it comes, the questions that they raise, and Ctrl-C: the first interrupts what
+ * runs, the second kills it.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -34,8 +34,8 @@ extern volatile int converse_interrupts;
 void converse_begin(struct converse *c, struct gb_engine *engine);
 void converse_end(struct converse *c);
 
-/* Serve a request. The result, which the caller drops; NULL when memory ran out, which was told. Its
- * text stays in c->result until the next. */
+/* Serve a request. The result, which the caller drops; NULL when memory ran out, which was told.
+ * Its text stays in c->result until the next. */
 json_t *converse_serve(struct converse *c, const json_t *request);
 
 /* Say what happened to the session, unless it is as one would think. */

@@ -56,9 +56,9 @@ struct operands {
 };
 
 /*
- * Parse `argv` (without program and command name, NULL-terminated) by `groups` (ended by NULL)
- * into `target`. Options and operands may be mixed; "--" ends the options. `argv` is reordered:
- * the operands point into it. Returns -1 with GB_E_INVALID and a message for people; the operands are
+ * Parse `argv` (without program and command name, NULL-terminated) by `groups` (ended by NULL) into
+ * `target`. Options and operands may be mixed; "--" ends the options. `argv` is reordered: the
+ * operands point into it. Returns -1 with GB_E_INVALID and a message for people; the operands are
  * then those before what was refused, and `rest` begins with that.
  */
 int options_parse(const struct option_group *const *groups, char **argv, void *target,

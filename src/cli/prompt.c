@@ -1,7 +1,8 @@
 /*
- * Lines become commands (unfinished.h), commands become requests of one session. Words that begin with
- * a colon and a letter are about the session and its jobs. Ctrl-C ends the command, and the shell keeps
- * what it holds; at the prompt it forgets what was typed. Ctrl-D ends, and so does 'exit'.
+ * Lines become commands (unfinished.h), commands become requests of one session. Words that begin
+ * with a colon and a letter are about the session and its jobs. Ctrl-C ends the command, and the
+ * shell keeps what it holds; at the prompt it forgets what was typed. Ctrl-D ends, and so does
+ * 'exit'.
  */
 #include "cli/prompt.h"
 

@@ -16,7 +16,8 @@ struct report {
  * code, which limit ended it, why it could not run. Says nothing about a guest that ended well. */
 void report_result(const json_t *result, const struct report *r);
 
-/* Say on standard error which files were not written out, and why. `dir` is where they were to go. */
+/* Say on standard error which files were not written out, and why. `dir` is where they were to
+ * go. */
 void report_unwritten(const json_t *result, const char *dir, const struct report *r);
 
 /* The exit status that a result asks for. */

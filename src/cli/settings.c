@@ -321,8 +321,8 @@ static int add_review_key(json_t *config)
     return json_object_set_new(config, "review_key", json_string(key));
 }
 
-/* Under standard everything is allowed that is not blocked, unless a list was emptied first. What the
- * command line allows by name there does nothing, and whoever wrote it may think otherwise. */
+/* Under standard everything is allowed that is not blocked, unless a list was emptied first. What
+ * the command line allows by name there does nothing, and whoever wrote it may think otherwise. */
 static void note_idle_lists(const struct args *args, const json_t *config)
 {
     static const char *const lists[][2] = { { "allow_import", "allow-import" },

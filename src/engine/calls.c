@@ -364,8 +364,8 @@ static void on_command(void *data, const struct command_end *end)
     }
 }
 
-/* Not before its process is gone does another begin: a program that calls and gives up as fast as it
- * can has no more of them at once than any other. */
+/* Not before its process is gone does another begin: a program that calls and gives up as fast as
+ * it can has no more of them at once than any other. */
 static void on_command_gone(void *host)
 {
     struct gb_engine *engine = host;

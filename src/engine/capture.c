@@ -3,12 +3,12 @@
  *
  * A tree is the workspace or an rw mount. Before the program runs, the mounts are walked; after
  * everything in its box is dead, all trees are, and the two walks of each are compared. Then the
- * files that changed are gone through, one after the other, and each is taken (written out, put into
- * the result) or left out with a reason.
+ * files that changed are gone through, one after the other, and each is taken (written out, put
+ * into the result) or left out with a reason.
  *
- * The workspace cannot change any more, unless it is a session's. A mount can: other programs of the
- * host may be at work in it, and other boxes. So a file is opened below the tree's own descriptor, through no link, and must be
- * the one that the walk has seen.
+ * The workspace cannot change any more, unless it is a session's. A mount can: other programs of
+ * the host may be at work in it, and other boxes. So a file is opened below the tree's own
+ * descriptor, through no link, and must be the one that the walk has seen.
  */
 #include "engine/capture.h"
 
@@ -478,8 +478,8 @@ static bool take_each(struct capture *c)
 
 /* ---- life ---- */
 
-/* An engine that is root sees more than the program did, which was the directory's owner there. What
- * the program could only move is not to reach anybody by that. */
+/* An engine that is root sees more than the program did, which was the directory's owner there.
+ * What the program could only move is not to reach anybody by that. */
 static struct walk_eyes eyes_for(int dir)
 {
     struct stat st;

@@ -28,7 +28,8 @@ typedef void capture_done_fn(void *data);
 /* NULL when memory ran out. */
 struct capture *capture_new(const struct capture_spec *spec);
 
-/* Look at the rw mounts before the program runs. True when that is done; else `done` will be called. */
+/* Look at the rw mounts before the program runs. True when that is done; else `done` will be
+ * called. */
 bool capture_before(struct capture *c, capture_done_fn *done, void *data);
 
 /* The workspace of a program that has run. */

@@ -41,7 +41,8 @@ static int read_strings(json_t **ret, const char *key, json_t *value, struct gb_
     return 0;
 }
 
-/* What a request could loosen. A name that is misspelt would allow nothing, and nobody would know. */
+/* What a request could loosen. A name that is misspelt would allow nothing, and nobody would
+ * know. */
 static int check_loosened(const char *key, const char *name, struct gb_err *err)
 {
     static const char *const others[] = { "env", "mounts", "shell", NULL };
@@ -284,8 +285,8 @@ static bool own_file(char ret[PATH_MAX])
     return realpath(map->l_name[0] ? map->l_name : "/proc/self/exe", ret) != NULL;
 }
 
-/* Beside the library or the command, as in a build tree; as installed, in a folder of its own beside
- * the library. */
+/* Beside the library or the command, as in a build tree; as installed, in a folder of its own
+ * beside the library. */
 static int find_extension(struct config *c, struct gb_err *err)
 {
     static const char *const below[] = { "", "/glovebox", "/../" GLOVEBOX_LIBDIR "/glovebox" };

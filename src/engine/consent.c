@@ -1,6 +1,6 @@
 /*
- * Who else is to agree before a program runs: a model that reads it, a person who is asked. Both wait
- * for the box to have checked it, and what they say is recorded.
+ * Who else is to agree before a program runs: a model that reads it, a person who is asked. Both
+ * wait for the box to have checked it, and what they say is recorded.
  */
 #include <stdio.h>
 #include <string.h>

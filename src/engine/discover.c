@@ -36,8 +36,8 @@ static bool begins_another(const char *at)
     return isupper((unsigned char)at[0]) && islower((unsigned char)at[-1]);
 }
 
-/* The next word of a text in lower case: letters and digits, and what is not ASCII. A capital behind a
- * small letter begins another ("readFile"). Returns the end of it; NULL: there is none. */
+/* The next word of a text in lower case: letters and digits, and what is not ASCII. A capital
+ * behind a small letter begins another ("readFile"). Returns the end of it; NULL: there is none. */
 static const char *next_word(const char *at, char word[WORD_MAX])
 {
     size_t n = 0;

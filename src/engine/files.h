@@ -1,5 +1,6 @@
 #pragma once
-/* The files that a request puts into the workspace: {"path": "text"} or {"path": {"base64": ...}}. */
+/* The files that a request puts into the workspace: {"path": "text"} or {"path": {"base64":
+ * ...}}. */
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -21,5 +22,6 @@ struct request_files {
 int files_read(json_t *value, struct request_files *ret, struct gb_err *err) gb_nodiscard;
 void files_done(struct request_files *f);
 
-/* Is it a path that leads to a place below the directory that it starts from, by its letters alone? */
+/* Is it a path that leads to a place below the directory that it starts from, by its letters
+ * alone? */
 bool files_is_path(const char *path);

@@ -1,5 +1,6 @@
 #pragma once
-/* Sessions that ended while nobody asked anything of them: whoever names one next is told so, once. */
+/* Sessions that ended while nobody asked anything of them: whoever names one next is told so,
+ * once. */
 #include "base/err.h"
 
 struct gb_engine;

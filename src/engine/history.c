@@ -42,7 +42,8 @@ json_t *history_check_program(const struct history *h, const json_t *cell, struc
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (json_object_get(cell, keys[i]))
             json_object_set(program, keys[i], json_object_get(cell, keys[i]));
-    /* What other cells made is about, also what the text no longer shows: it ran before a rewind. */
+    /* What other cells made is about, also what the text no longer shows: it ran before a
+     * rewind. */
     json_object_set_new(rules, "earlier", json_true());
     json_object_set_new(program, "check", rules);
     if (!is_needed(h, cell))

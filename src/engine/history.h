@@ -1,8 +1,8 @@
 #pragma once
 /*
- * What ran in a session so far, for the check of what comes next. That sees a cell alone, unless the
- * rules refuse something: then it sees all the cells as one program, since what a name holds may come
- * from any of them.
+ * What ran in a session so far, for the check of what comes next. That sees a cell alone, unless
+ * the rules refuse something: then it sees all the cells as one program, since what a name holds
+ * may come from any of them.
  */
 #include <jansson.h>
 #include <stdint.h>

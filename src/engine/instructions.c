@@ -260,8 +260,8 @@ static void put_tools(FILE *f, const struct request *r)
     fputs(all ? all : "", f);
 }
 
-/* Where the host's directories are: below /mnt, or, without a root of its own, where a variable says
- * (which "auto" may come to as well). */
+/* Where the host's directories are: below /mnt, or, without a root of its own, where a variable
+ * says (which "auto" may come to as well). */
 static void put_mounts(FILE *f, const struct request *r)
 {
     const struct mounts *m = r->mounts;

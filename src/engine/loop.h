@@ -31,8 +31,8 @@ struct gb_job *engine_start(struct gb_engine *engine, const char *request,
 /* Could this request be admitted? Runs nothing: for what depends on what the engine can do. */
 bool engine_admits(const struct gb_engine *engine, const char *request);
 
-/* Can this host hold a box as it is configured? 1: yes; 0: that is not known yet, the loop must turn; -1 with
- * err: no, and every program will be refused. */
+/* Can this host hold a box as it is configured? 1: yes; 0: that is not known yet, the loop must
+ * turn; -1 with err: no, and every program will be refused. */
 int engine_can_hold(struct gb_engine *engine, struct gb_err *err);
 
 /* How many sessions there are. */

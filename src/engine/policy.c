@@ -236,8 +236,8 @@ static bool is_said_within(const json_t *said, const char *name)
     return false;
 }
 
-/* A block list without what was allowed by name and not blocked by name. Allowing urllib.parse takes
- * urllib off it: what else is in urllib is not allowed for that. */
+/* A block list without what was allowed by name and not blocked by name. Allowing urllib.parse
+ * takes urllib off it: what else is in urllib is not allowed for that. */
 static void unblock(json_t *blocked, const json_t *said_blocked, const json_t *said_allowed)
 {
     for (size_t i = json_array_size(blocked); i-- > 0;) {

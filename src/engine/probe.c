@@ -1,8 +1,8 @@
 /*
- * What a shell finds in its box. One command asks the shell about itself, and one each asks the named
- * programs for their versions, side by side and each in a box and with a time limit of its own: one
- * that hangs keeps nobody waiting, and none can speak for another. Nothing is remembered, so what
- * failed once is asked again.
+ * What a shell finds in its box. One command asks the shell about itself, and one each asks the
+ * named programs for their versions, side by side and each in a box and with a time limit of its
+ * own: one that hangs keeps nobody waiting, and none can speak for another. Nothing is remembered,
+ * so what failed once is asked again.
  */
 #include "engine/probe.h"
 

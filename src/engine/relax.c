@@ -1,8 +1,8 @@
 /*
- * Leaving out a keyword makes a schema looser, except below "not", "if" and "oneOf", where it may make
- * it tighter: there the whole keyword goes if anything below would. The same is true of what other
- * keywords of the same schema refer to: "additionalProperties" means others where "patternProperties"
- * is not seen.
+ * Leaving out a keyword makes a schema looser, except below "not", "if" and "oneOf", where it may
+ * make it tighter: there the whole keyword goes if anything below would. The same is true of what
+ * other keywords of the same schema refer to: "additionalProperties" means others where
+ * "patternProperties" is not seen.
  */
 #include "engine/relax.h"
 

@@ -315,8 +315,8 @@ static enum verdict begin(struct gb_job *job)
 
 /* ---- in a session ---- */
 
-/* Its check comes from a box of its own: what earlier cells left in the session's could say anything.
- * Nothing is held meanwhile. */
+/* Its check comes from a box of its own: what earlier cells left in the session's could say
+ * anything. Nothing is held meanwhile. */
 static void on_check_done(void *data, const struct run_outcome *o)
 {
     struct gb_job *job = data;

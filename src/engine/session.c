@@ -1,12 +1,12 @@
 /*
  * How sessions are kept.
  *
- * A job that names a session waits in its queue until it is at the head, and only then goes down the
- * road: what a cell may say can depend on those before it. The session's box is the backend's
+ * A job that names a session waits in its queue until it is at the head, and only then goes down
+ * the road: what a cell may say can depend on those before it. The session's box is the backend's
  * affair (a place); here are names, order, lifetimes, and what results say.
  *
- * A session that ended behind its users' backs leaves a grave: the next request that names it is told
- * so, once, and not answered from an empty namespace. The one after that begins a new session.
+ * A session that ended behind its users' backs leaves a grave: the next request that names it is
+ * told so, once, and not answered from an empty namespace. The one after that begins a new session.
  */
 #include "engine/session.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-/* A session's workspace, seen from outside: what lies there, and what is in a file. Bounded, and never
- * through a link. */
+/* A session's workspace, seen from outside: what lies there, and what is in a file. Bounded, and
+ * never through a link. */
 #include <jansson.h>
 
 #include "backend/backend.h"

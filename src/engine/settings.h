@@ -104,8 +104,8 @@ enum approve_choice settings_approve(const struct settings *s);
 const char *policy_name(uint64_t policy);
 const char *patterns_name(uint64_t choice);
 
-/* All of them by their names in the configuration: times in milliseconds, sizes in bytes, choices by
- * name. */
+/* All of them by their names in the configuration: times in milliseconds, sizes in bytes, choices
+ * by name. */
 json_t *settings_json(const struct settings *s);
 
 /* "512M", "1.5s", "64": a limit's value for people, by its name in results. */

@@ -189,7 +189,8 @@ static int set_environment(struct request *r, const struct config *config, struc
     return env && json_object_set_new(r->program, "env", env) == 0 ? 0 : -1;
 }
 
-/* What is beside the command decides what runs as well, and the operator's rules do not look at it. */
+/* What is beside the command decides what runs as well, and the operator's rules do not look at
+ * it. */
 static int check_beside(const struct request *r, const struct config *config, struct gb_err *err)
 {
     const struct shell_rules *rules = &config->shell.rules;

@@ -47,12 +47,13 @@ int shell_request(struct request *r, const struct config *config, struct gb_err 
 /* A command of a session: what the guest gets of it; `is_first`: with what begins the session. */
 void shell_session_program(struct request *r, const struct config *config, bool is_first);
 
-/* What results say of the shell that a command of a session ran in: jobs, directory. All of it is the
- * guest's word. */
+/* What results say of the shell that a command of a session ran in: jobs, directory. All of it is
+ * the guest's word. */
 void shell_session_collect(struct gb_job *job, const json_t *answer);
 
 /* What a result calls the rules that it was judged by. */
 const char *shell_policy_name(const struct request *r, const struct config *config);
 
-/* May its command run, by the operator's rules and by its own? If not, the job's result says why. */
+/* May its command run, by the operator's rules and by its own? If not, the job's result says
+ * why. */
 bool shell_may_run(struct gb_job *job);

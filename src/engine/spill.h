@@ -1,8 +1,8 @@
 #pragma once
 /*
- * The whole of a run's output, in files: the result shows a part of it, and where the rest is. A file
- * is made when the first byte comes, holds so many bytes and no more, and is the operator's from then
- * on. What cannot be written costs the run nothing but what the result says of it.
+ * The whole of a run's output, in files: the result shows a part of it, and where the rest is. A
+ * file is made when the first byte comes, holds so many bytes and no more, and is the operator's
+ * from then on. What cannot be written costs the run nothing but what the result says of it.
  */
 #include <jansson.h>
 #include <stdint.h>

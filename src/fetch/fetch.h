@@ -53,8 +53,8 @@ struct fetch_request {
     uint64_t timeout_ms; /* 0: none */
     uint64_t connect_ms; /* for the connection; 0: libcurl's own */
     size_t reply_max;    /* of the body; of a stream: of what has not been handed over */
-    /* Hand the body over in pieces, as they come, from the loop, and not with the reply. The fetch may be
-     * cancelled in there. NULL: not. */
+    /* Hand the body over in pieces, as they come, from the loop, and not with the reply. The fetch
+     * may be cancelled in there. NULL: not. */
     void (*stream)(void *data, const struct fetch_head *head, const char *bytes, size_t len);
     bool loopback_only; /* connect to addresses of this host alone */
 };

@@ -267,7 +267,8 @@ static bool has_own(const struct downstream *d, const char *name)
     return false;
 }
 
-/* As many of each server's as leave the others their part: one that has too many takes none from them. */
+/* As many of each server's as leave the others their part: one that has too many takes none from
+ * them. */
 static size_t share_of(const struct downstream *d, size_t room)
 {
     for (size_t share = room;; share--) {

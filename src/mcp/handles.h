@@ -14,8 +14,8 @@ struct handles;
 struct handles *handles_new(void); /* NULL when memory ran out */
 struct handles *handles_free(struct handles *handles);
 
-/* A new one, for this principal; NULL when it cannot be made. Borrowed until it is dropped. When there
- * are too many, the one that was used longest ago is forgotten. */
+/* A new one, for this principal; NULL when it cannot be made. Borrowed until it is dropped. When
+ * there are too many, the one that was used longest ago is forgotten. */
 const char *handles_mint(struct handles *h, const char *principal);
 
 /* Is there such a one, and is it this principal's? */

@@ -107,7 +107,8 @@ bool mcp_server_remove_resource(struct mcp_server *server, const char *uri);
 int mcp_server_hold(struct mcp_server *s, unsigned timeout_ms) gb_nodiscard;
 void mcp_server_release(struct mcp_server *s);
 
-/* It cannot be prepared: whatever is about more than the server itself is answered with this error. */
+/* It cannot be prepared: whatever is about more than the server itself is answered with this
+ * error. */
 void mcp_server_give_up(struct mcp_server *s, const char *why);
 
 /* The tool's descriptor as the list shows it (borrowed), or NULL. */

@@ -56,8 +56,8 @@ static void add_timeout(json_t *request, const struct mcp_face *face, const json
         (void)json_object_set_new(request, "timeout", json_incref(json_shared(timeout)));
 }
 
-/* Put the session into the request, which may begin one. False: the call was answered, and the request
- * dropped. */
+/* Put the session into the request, which may begin one. False: the call was answered, and the
+ * request dropped. */
 static bool add_session(struct mcp_call *call, struct mcp_face *face, json_t *request, bool begins)
 {
     const char *handle = json_string_at(mcp_call_arguments(call), "session", NULL);

@@ -82,7 +82,8 @@ void check_type(struct checker *c, uint32_t i, uint32_t path);
 void check_class_attribute(struct checker *c, uint32_t i);
 /* Is this a call of one of these builtins, and of nothing else? */
 bool is_builtin_call(const struct checker *c, const struct node *call, const char *names);
-/* The method of a class statement whose parameter at this index the name is; NULL when it is not. */
+/* The method of a class statement whose parameter at this index the name is; NULL when it is
+ * not. */
 const struct node *method_of_parameter(const struct checker *c, const struct node *name,
                                        uint32_t index);
 

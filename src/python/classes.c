@@ -26,8 +26,8 @@ static const struct rule match_args = { "match-args",
 
 /* ---- sure names ---- */
 
-/* What a name is bound to, when that decides what it is; NULL when the name itself tells, or nothing
- * does (then *ret_is_sure says which). */
+/* What a name is bound to, when that decides what it is; NULL when the name itself tells, or
+ * nothing does (then *ret_is_sure says which). */
 static const struct node *source_of(const struct checker *c, const struct node *name,
                                     bool *ret_is_sure)
 {

@@ -3,11 +3,12 @@
  *
  *   original ---clone(CLONE_VM | CLONE_VFORK)---> maker ---fork---> copy
  *
- * A child of the original's would turn up in the program's own wait() and, at its end, as a SIGCHLD.
- * So a process that shares the original's memory, and for which the original stands still, forks the
- * copy and is gone: the copy is then init's. It comes from glibc's fork(), which sets its thread id
- * right and runs the fork handlers of every library; and since it is a copy of the original's whole
- * memory, it can jump back to where the original waits, on the original's own stack.
+ * A child of the original's would turn up in the program's own wait() and, at its end, as a
+ * SIGCHLD. So a process that shares the original's memory, and for which the original stands still,
+ * forks the copy and is gone: the copy is then init's. It comes from glibc's fork(), which sets its
+ * thread id right and runs the fork handlers of every library; and since it is a copy of the
+ * original's whole memory, it can jump back to where the original waits, on the original's own
+ * stack.
  *
  * The copy then waits for init's signal, all others blocked. Of its descriptors it keeps files and
  * drops pipes, sockets and the like: as long as it held those, no reader would see their end, and

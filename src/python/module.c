@@ -162,8 +162,8 @@ static int make_box(int sock, const struct zygote_order *order, int init, const 
     return pidfd;
 }
 
-/* One order. Returns false when the engine is gone and has left none: a box that was ordered is made all
- * the same, since it is the box that removes what was laid out for it. */
+/* One order. Returns false when the engine is gone and has left none: a box that was ordered is
+ * made all the same, since it is the box that removes what was laid out for it. */
 static bool serve_one(int sock, int init)
 {
     struct zygote_order order;
@@ -209,8 +209,8 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
     n_threads = settle_threads();
     bool greeted = greet(sock, info, n_threads) == 0;
 
-    /* While the engine makes its plan: a guest would pay three times the price, copying the pages that
-     * it writes to. Here, after the holes are filled, it lies in one piece. */
+    /* While the engine makes its plan: a guest would pay three times the price, copying the pages
+     * that it writes to. Here, after the holes are filled, it lies in one piece. */
     if (greeted && (make_first_tree() < 0 || freeze(false) < 0))
         PyErr_Clear();
     if (greeted)

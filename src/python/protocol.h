@@ -7,13 +7,13 @@
  *
  * engine <-> guest: frames of a header and JSON. The engine sends on a SOCK_STREAM socket that it
  * never reads from; the guest answers on a pipe, which cannot carry descriptors: closing one that a
- * guest has prepared could keep the engine waiting. The engine sends one FRAME_RUN, whose header may
- * bring a descriptor to be standard input; the guest checks the code, and answers with one
+ * guest has prepared could keep the engine waiting. The engine sends one FRAME_RUN, whose header
+ * may bring a descriptor to be standard input; the guest checks the code, and answers with one
  * FRAME_DONE. Before that, and before any of the program runs, it sends one FRAME_CHECKED if the
- * check found something, or if it was told to hold, and waits for FRAME_GO. While the program
- * runs, each thing that it displays is one FRAME_DISPLAY. Whatever a guest sends is hostile: the
- * engine believes lengths only up to a maximum, content only after it parsed, and what the check
- * found only from one who knows the token.
+ * check found something, or if it was told to hold, and waits for FRAME_GO. While the program runs,
+ * each thing that it displays is one FRAME_DISPLAY. Whatever a guest sends is hostile: the engine
+ * believes lengths only up to a maximum, content only after it parsed, and what the check found
+ * only from one who knows the token.
  *
  * A program that was given tools (the key "tools" of FRAME_RUN) keeps the socket, and may send any
  * number of FRAME_TOOL_CALL {"id", "name", "args"} before FRAME_DONE. Each has a larger id than the

@@ -57,8 +57,8 @@ void scopes_resolve(struct scopes *s, struct tree *t);
  * node.is_free says that it may not be. */
 bool scope_is_certain(const struct scopes *s, const struct node *node);
 
-/* Is this no class's scope, or that of a class without bases and keywords? In others a metaclass may
- * decide what names mean. */
+/* Is this no class's scope, or that of a class without bases and keywords? In others a metaclass
+ * may decide what names mean. */
 bool scope_is_plain(const struct tree *t, uint32_t scope);
 
 /* The scope that a name bound in `scope` goes to: after `global`, `nonlocal`, and for a walrus in a

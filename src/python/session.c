@@ -1,13 +1,13 @@
 /*
  * How a session's guest lives.
  *
- * Each order of the engine's is one FRAME_RUN whose program says under "session" what it is: "begin"
- * comes first and once, "cell" is code to run, "inspect" asks what there is, "fork" asks for a copy
- * that lives on as a session of its own, "copy" for one where it could not be made. A cell is answered with FRAME_DONE. Whenever there is something
- * new to lose, that is after "begin" and after every cell, the guest makes a dormant copy of itself
- * and tells its number in a FRAME_SESSION; the engine sends no cell before it has seen to it that
- * the copy is spared. A copy that is woken goes on here as if it had just been made itself, and
- * makes a copy first of all.
+ * Each order of the engine's is one FRAME_RUN whose program says under "session" what it is:
+ * "begin" comes first and once, "cell" is code to run, "inspect" asks what there is, "fork" asks
+ * for a copy that lives on as a session of its own, "copy" for one where it could not be made. A
+ * cell is answered with FRAME_DONE. Whenever there is something new to lose, that is after "begin"
+ * and after every cell, the guest makes a dormant copy of itself and tells its number in a
+ * FRAME_SESSION; the engine sends no cell before it has seen to it that the copy is spared. A copy
+ * that is woken goes on here as if it had just been made itself, and makes a copy first of all.
  *
  * Between cells the interpreter is let go, so that threads of earlier cells go on.
  */
@@ -200,8 +200,8 @@ static bool is_within(const char *path, const char *dir)
     return strncmp(path, dir, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
-/* May a fork be let into it? The list is of what a program can have added to, as to sys.path: not if
- * it is where the sessions of this box write, or leads there. */
+/* May a fork be let into it? The list is of what a program can have added to, as to sys.path: not
+ * if it is where the sessions of this box write, or leads there. */
 static bool is_neutral(const struct session *s, const char *path)
 {
     char real[PATH_MAX];

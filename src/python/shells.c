@@ -1,11 +1,11 @@
 /*
  * The orders are those of a session (session.c): "begin" comes first and once, "cell" is a command.
  * "jobs", "job_read" and "job_kill" are about what commands left in the background. There are no
- * copies: a shell cannot be one of itself and keep its jobs, and a command that is stopped leaves the
- * shell as it is.
+ * copies: a shell cannot be one of itself and keep its jobs, and a command that is stopped leaves
+ * the shell as it is.
  *
- * This process does nothing but pass on. Any command can kill it, look into it and speak in its name,
- * like everything in the box: that costs it its own session, or makes it lie about itself.
+ * This process does nothing but pass on. Any command can kill it, look into it and speak in its
+ * name, like everything in the box: that costs it its own session, or makes it lie about itself.
  */
 #include "python/shells.h"
 

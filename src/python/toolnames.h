@@ -4,6 +4,6 @@
 #include <Python.h>
 #include <jansson.h>
 
-/* Bind the tools in `list`, in the place of those that there were, in the namespace `names`. Returns 0, or -1
- * with a Python exception. */
+/* Bind the tools in `list`, in the place of those that there were, in the namespace `names`.
+ * Returns 0, or -1 with a Python exception. */
 int toolnames_bind(PyObject *names, const json_t *list);

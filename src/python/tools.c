@@ -84,7 +84,8 @@ static int listen_in(PyObject *loop)
     if (loop == wire.heard)
         return 0;
     fn = PyCFunction_New(&on_readable_def, loop);
-    /* It may have heard an earlier cell's socket under that number, and not know that it is closed. */
+    /* It may have heard an earlier cell's socket under that number, and not know that it is
+     * closed. */
     r = fn ? PyObject_CallMethod(loop, "remove_reader", "i", wire.chan) : NULL;
     Py_XDECREF(r);
     r = r ? PyObject_CallMethod(loop, "add_reader", "iO", wire.chan, fn) : NULL;

@@ -659,7 +659,8 @@ struct place node_end(const struct tree *t, const struct node *node)
     return place_of(t, node, 2);
 }
 
-/* The name is the last thing of an attribute. As it is written: not as it is known inside a class. */
+/* The name is the last thing of an attribute. As it is written: not as it is known inside a
+ * class. */
 struct place node_attribute_place(const struct tree *t, const struct node *attribute)
 {
     struct place begin = node_place(t, attribute), end = node_end(t, attribute);

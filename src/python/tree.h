@@ -2,9 +2,9 @@
 /*
  * CPython's own syntax tree as an array of plain C nodes.
  *
- * A parent lies before its children, and the children of one node lie side by side. So every pass of
- * the checker is a loop over an array, upward or downward, and no depth of nesting can exhaust the
- * stack.
+ * A parent lies before its children, and the children of one node lie side by side. So every pass
+ * of the checker is a loop over an array, upward or downward, and no depth of nesting can exhaust
+ * the stack.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

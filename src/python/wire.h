@@ -1,5 +1,6 @@
 #pragma once
-/* How calls of tools travel, and who waits for which answer. For tools.c; the GIL guards all of it. */
+/* How calls of tools travel, and who waits for which answer. For tools.c; the GIL guards all of
+ * it. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <jansson.h>
@@ -49,8 +50,8 @@ PyObject *wire_helper(const char *name);
 /* Raise ToolError, or UnknownToolError. */
 void wire_raise(const char *type, const char *message);
 
-/* As if nothing had been before it: what threads of an earlier cell were at is over, and in a copy of
- * the process they never were. */
+/* As if nothing had been before it: what threads of an earlier cell were at is over, and in a copy
+ * of the process they never were. */
 void wire_begin_anew(void);
 
 /* Send a call, and have `w` wait for its answer. Returns 0, or -1 with a Python exception. */
@@ -77,8 +78,8 @@ void waiter_free(struct waiter *w);
 void wire_await_change(void);
 void wire_tell_change(void);
 
-/* Write a whole frame, however long it takes, reading answers meanwhile: half a one would be the end of
- * the run. Returns -1 when nobody reads. */
+/* Write a whole frame, however long it takes, reading answers meanwhile: half a one would be the
+ * end of the run. Returns -1 when nobody reads. */
 int wire_write(const char *data, size_t len);
 
 /* Between these the pipe is the caller's. */

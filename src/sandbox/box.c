@@ -78,7 +78,8 @@ static int close_between(unsigned first, unsigned last, unsigned flags, struct g
     return gb_fail(err, GB_E_NO_ISOLATION, errno, "closing what the box was not given");
 }
 
-/* Close everything that the zygote had open, and what preparing left, but what the box was given. */
+/* Close everything that the zygote had open, and what preparing left, but what the box was
+ * given. */
 static int keep_only(const struct box_fds *fds, int ready, struct gb_err *err)
 {
     int keep[] = { fds->ctl, fds->chan, fds->answer, fds->out, fds->err, ready };
@@ -340,9 +341,9 @@ static int clone_failed(const struct plan *plan, int e, struct gb_err *err)
                              "needs no namespaces");
 }
 
-/* Until the new process has left our memory: the kernel clears the word then, and wakes us. One that
- * does not get that far (a frozen control group, a file system that hangs) is killed, which makes it
- * leave, so that the other boxes still have a zygote. */
+/* Until the new process has left our memory: the kernel clears the word then, and wakes us. One
+ * that does not get that far (a frozen control group, a file system that hangs) is killed, which
+ * makes it leave, so that the other boxes still have a zygote. */
 static void stand_still(const pid_t *word, int pidfd)
 {
     struct timespec patience = { .tv_sec = PATIENCE_S };

@@ -13,7 +13,7 @@
 
 /* What init tells the engine on its control socket, one message each. */
 enum box_event_kind {
-    BOX_READY, /* set up and sealed; the guest waits for a request. With a descriptor: its workspace */
+    BOX_READY,  /* set up and sealed; the guest waits for a request. With its workspace */
     BOX_FAILED, /* could not be set up: err says why */
     BOX_ENDED,  /* the main process is dead and reaped, every other but init killed */
     /* of a box that a session lives in: */
@@ -80,7 +80,8 @@ enum box_order_kind {
 
 enum {
     BOX_SPARE_MAX = 16,
-    /* What a persistent shell takes as: leave the command; and: leave altogether (shell/loader.sh). */
+    /* What a persistent shell takes as: leave the command; and: leave altogether
+     * (shell/loader.sh). */
     BOX_UNWIND_SIGNAL = 61,
     BOX_LEAVE_SIGNAL = 60,
 };
@@ -123,7 +124,8 @@ struct box_fds {
 struct box_spec {
     const struct plan *plan;
     struct box_fds fds;
-    /* Runs in the guest first of all, before it is sealed: what makes a copy of the zygote ready. */
+    /* Runs in the guest first of all, before it is sealed: what makes a copy of the zygote
+     * ready. */
     void (*prepare)(const struct box_fds *fds);
     /* Runs in the guest, sealed, with 0, 1, 2 in place and ctl, chan and answer open. Says
      * box_ready() when it is ready to read a request. Must not return. */

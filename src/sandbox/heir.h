@@ -2,11 +2,11 @@
 /*
  * A guest that does not copy the zygote but inherits it.
  *
- * A zygote that makes one box and no other need not be copied: the guest is a process of its own that
- * shares its memory, and the zygote ends. That spares a cold run the copy, and a fault for each page
- * that the guest then writes to. Until the zygote, and the process that becomes init, have left the
- * memory, the heir does nothing but wait for it: nobody outside the box ever shares memory with
- * anything that has run a line of the guest's.
+ * A zygote that makes one box and no other need not be copied: the guest is a process of its own
+ * that shares its memory, and the zygote ends. That spares a cold run the copy, and a fault for
+ * each page that the guest then writes to. Until the zygote, and the process that becomes init,
+ * have left the memory, the heir does nothing but wait for it: nobody outside the box ever shares
+ * memory with anything that has run a line of the guest's.
  */
 #include <stdbool.h>
 #include <sys/types.h>

@@ -43,8 +43,8 @@ static int write_maps(int proc, uint32_t inside[2], const uint32_t outside[2])
     return e;
 }
 
-/* Only a process makes a namespace, so there is one for a moment. It shares our memory and sleeps in
- * a stack of its own. */
+/* Only a process makes a namespace, so there is one for a moment. It shares our memory and sleeps
+ * in a stack of its own. */
 static int map_new(uint32_t owner[2], const uint32_t outside[2])
 {
     static _Alignas(16) char stack[16 << 10];

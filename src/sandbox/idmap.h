@@ -13,8 +13,8 @@ struct idmap_mounts {
  * An engine that is root runs its boxes as users that own nothing. On a mount such a user counts as
  * the directory's owner, and what it makes there belongs to that owner: the kernel translates the
  * one to the other (an idmapped mount). Needs the capabilities of the host's root, which a process
- * in a user namespace has no more. A file system that cannot do it is mounted as it is if it is only
- * to be read, and refused otherwise.
+ * in a user namespace has no more. A file system that cannot do it is mounted as it is if it is
+ * only to be read, and refused otherwise.
  */
 int idmap_open(const struct plan *plan, struct idmap_mounts *ret, struct gb_err *err) gb_nodiscard;
 

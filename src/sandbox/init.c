@@ -284,8 +284,8 @@ _Noreturn void init_end(const struct init *in, const struct seat *s, struct box_
 
     if (in->plan->level >= LEVEL_LANDLOCK)
         (void)kill(-1, SIGKILL);
-    /* One that is left is, as a rule, the one that lets the guest leave, and is not waited for; what
-     * it has used is asked for. */
+    /* One that is left is, as a rule, the one that lets the guest leave, and is not waited for;
+     * what it has used is asked for. */
     if (in->plan->level < LEVEL_LANDLOCK || event->end != END_EXITED ||
         watch_children(in->proc, 2, &left_us) > 1) {
         kill_tree(in);

@@ -29,8 +29,8 @@ struct landlock_fence {
     size_t n_open;
 };
 
-/* Restrict the calling thread further, and let it signal nobody outside. Does nothing where there is
- * no Landlock. */
+/* Restrict the calling thread further, and let it signal nobody outside. Does nothing where there
+ * is no Landlock. */
 int landlock_enclose(const struct landlock_fence *fence, struct gb_err *err) gb_nodiscard;
 
 /* Only make a domain that signals cannot leave: the box's supervisor can then kill every process

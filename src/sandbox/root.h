@@ -18,6 +18,6 @@ int root_open_sources(const struct plan *plan, const int *mounts, size_t n_mount
 int root_enter(const struct plan *plan, struct root_sources *sources,
                struct gb_err *err) gb_nodiscard;
 
-/* Then detach the host's: nothing of it is left but the copies in the new root. The kernel waits for
- * every processor here, for up to milliseconds. */
+/* Then detach the host's: nothing of it is left but the copies in the new root. The kernel waits
+ * for every processor here, for up to milliseconds. */
 int root_leave_host(struct gb_err *err) gb_nodiscard;

@@ -8,7 +8,8 @@
  *
  * All numbers come from the guest in the end and may be lies. We take only children of ours: such a
  * number is nobody else's until we have waited for it; and, where forks share the box, only of the
- * seat's own process session. So no more is at stake than which process of this very session survives.
+ * seat's own process session. So no more is at stake than which process of this very session
+ * survives.
  *
  * Killing all but a few, while they fork: first everything is stopped with one kill(-1), which
  * nothing can fork away from under; what somebody sets going again meanwhile, the next round gets.
@@ -407,8 +408,8 @@ static void add_seat(struct init *in, const struct seat *from, pid_t pid, int ct
     (void)kill(pid, BOX_WAKE_SIGNAL);
 }
 
-/* A directory below `at`, which is closed, by a path that others in this box can put links into: none
- * is followed. */
+/* A directory below `at`, which is closed, by a path that others in this box can put links into:
+ * none is followed. */
 static int descend(int at, char *path)
 {
     char *rest = path;
@@ -499,8 +500,8 @@ static bool is_of_command(const struct init *in, const struct seat *s,
            p.state != 'Z' && p.state != 'X' && p.age_us < since_us && !is_spared(order, p.group);
 }
 
-/* A shell that stopped itself is in the middle of anything; what it would do next cannot be told, so
- * it goes, and what it held with it. */
+/* A shell that stopped itself is in the middle of anything; what it would do next cannot be told,
+ * so it goes, and what it held with it. */
 static void stop_shell(const struct init *in, pid_t pid, int signal)
 {
     struct process p = { 0 };

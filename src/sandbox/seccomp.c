@@ -245,9 +245,10 @@ static const int allowed[] = {
 };
 
 /* Landlock does not look at these. They are for guests that own no file of the host: behind a
- * private root, or as a user that exists for the box alone. For others not even by a descriptor: one
- * that was opened for reading is enough for fchmod(), what a box may read (mounts, the interpreter's
- * directories) is the user's own, too, and a filter cannot see how a descriptor was opened. */
+ * private root, or as a user that exists for the box alone. For others not even by a descriptor:
+ * one that was opened for reading is enough for fchmod(), what a box may read (mounts, the
+ * interpreter's directories) is the user's own, too, and a filter cannot see how a descriptor was
+ * opened. */
 static const int metadata[] = {
     SCMP_SYS(utime),        SCMP_SYS(utimes),       SCMP_SYS(futimesat), SCMP_SYS(utimensat),
     SCMP_SYS(setxattr),     SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr), SCMP_SYS(removexattr),

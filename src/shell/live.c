@@ -331,8 +331,8 @@ static int copy_stdin(const struct live *l, int in, char path[STREAM_PATH], stru
     return feed_write(path, in, err);
 }
 
-/* Which of two gives way: one that nobody can write to any more, since whoever can would be killed by
- * it; else the older. */
+/* Which of two gives way: one that nobody can write to any more, since whoever can would be killed
+ * by it; else the older. */
 static bool gives_way(const struct stream *s, const struct stream *other)
 {
     bool is_open = stream_is_open(s), other_is_open = stream_is_open(other);
@@ -505,8 +505,8 @@ static struct live_job *new_job(struct live *l)
     return l->n_jobs < LIVE_JOBS_MAX ? &l->jobs[l->n_jobs++] : NULL;
 }
 
-/* Those that the shell does not speak of any more have ended: it tells of an end once. Of those whose
- * shell is gone, the kernel knows. */
+/* Those that the shell does not speak of any more have ended: it tells of an end once. Of those
+ * whose shell is gone, the kernel knows. */
 static void note_jobs(struct live *l, const struct report *r)
 {
     for (size_t i = 0; i < l->n_jobs; i++) {
@@ -640,8 +640,8 @@ void live_reap(struct live *l)
         l->jobs[i].is_orphan = true;
     if (l->is_running)
         over(l, WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status));
-    /* One that ends while nobody asks anything of it is replaced when somebody does: it might end again
-     * at once. So is one for which there is no room now. */
+    /* One that ends while nobody asks anything of it is replaced when somebody does: it might end
+     * again at once. So is one for which there is no room now. */
     if (was_running)
         (void)start(l, carry, &err);
 }

@@ -1,12 +1,12 @@
 #pragma once
 /*
- * A shell that lives on in a box: bash, and what it is told and says. All of it is the guest's side:
- * whatever happens here can harm nobody but this box.
+ * A shell that lives on in a box: bash, and what it is told and says. All of it is the guest's
+ * side: whatever happens here can harm nobody but this box.
  *
  * bash reads lines of ours on its standard input (loader.sh has what comes first), one for each
- * command. The command's own standard input is empty, or a file; what it prints goes to pipes that are
- * its own (stream.h); its end is reported on a third pipe (report.h), which the command does not have.
- * If bash ends, another takes its place, with what it held if it could still say so.
+ * command. The command's own standard input is empty, or a file; what it prints goes to pipes that
+ * are its own (stream.h); its end is reported on a third pipe (report.h), which the command does
+ * not have. If bash ends, another takes its place, with what it held if it could still say so.
  */
 #include <jansson.h>
 #include <poll.h>

@@ -110,7 +110,8 @@ static size_t skip_joins(const struct parser *p, size_t i)
     return i;
 }
 
-/* Where this word ends, if it is next, unquoted and ended; joined lines may be in it. 0 if it is not. */
+/* Where this word ends, if it is next, unquoted and ended; joined lines may be in it. 0 if it is
+ * not. */
 static size_t end_of_next(const struct parser *p, const char *word)
 {
     size_t i = skip_joins(p, p->at);
@@ -520,7 +521,8 @@ static int check_operand(struct parser *p, const struct shell_word *before,
     return 0;
 }
 
-/* An operator, or a parenthesis. Those of a pattern count as well: bash reads a pattern on to its last. */
+/* An operator, or a parenthesis. Those of a pattern count as well: bash reads a pattern on to its
+ * last. */
 static int take_operator(struct parser *p, int *open)
 {
     int c = parser_take(p);

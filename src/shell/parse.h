@@ -2,12 +2,13 @@
 /*
  * The grammar of sh and of bash, as far as one must know it to say which commands a text would run:
  * every simple command of pipelines, lists, subshells, groups, loops, conditions, functions and
- * substitutions, in words, quotes, parameters, here-documents and backquotes, is shown to a visitor.
+ * substitutions, in words, quotes, parameters, here-documents and backquotes, is shown to a
+ * visitor.
  *
  * It is for those who allow some commands and no others, so it errs on their side: what it does not
- * know, what shells disagree about, and what would have data evaluated as code (arithmetic with names
- * in it, indirect parameters) is refused. Text in one pass, in memory of its own that is bounded, to
- * a bounded depth.
+ * know, what shells disagree about, and what would have data evaluated as code (arithmetic with
+ * names in it, indirect parameters) is refused. Text in one pass, in memory of its own that is
+ * bounded, to a bounded depth.
  */
 #include <stdbool.h>
 #include <stddef.h>

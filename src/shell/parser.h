@@ -1,6 +1,6 @@
 #pragma once
-/* What the two halves of the parser share: words.c reads words and what is expanded in them, parse.c
- * the commands that they are in. */
+/* What the two halves of the parser share: words.c reads words and what is expanded in them,
+ * parse.c the commands that they are in. */
 #include "shell/parse.h"
 
 enum {

@@ -2,8 +2,8 @@
 /*
  * What a stream says once a terminal's doings are taken out of it: colours, titles and cursor
  * movements are left out; a line that was written over is what it was last; a character that was
- * taken back is gone. It works as the bytes come, in a few kilobytes, whatever comes: a sequence ends
- * at the end of its line at the latest, so nothing can hide more than the line it is in.
+ * taken back is gone. It works as the bytes come, in a few kilobytes, whatever comes: a sequence
+ * ends at the end of its line at the latest, so nothing can hide more than the line it is in.
  */
 #include <stdbool.h>
 #include <stddef.h>

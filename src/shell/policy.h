@@ -1,8 +1,8 @@
 #pragma once
 /*
- * What commands may say: patterns that refuse, patterns one of which must match, and rules by parsed
- * command. A convenience for people, not a boundary: 'r\m' is not 'rm' to a pattern. What holds a
- * command is its box.
+ * What commands may say: patterns that refuse, patterns one of which must match, and rules by
+ * parsed command. A convenience for people, not a boundary: 'r\m' is not 'rm' to a pattern. What
+ * holds a command is its box.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,8 +24,8 @@ struct shell_rules {
 
 void shell_rules_done(struct shell_rules *r);
 
-/* Take the key if it is one of these: "deny", "deny_preset", "allow", "allow_command". Each use adds.
- * Returns 1, 0 if it is none, -1 with err. */
+/* Take the key if it is one of these: "deny", "deny_preset", "allow", "allow_command". Each use
+ * adds. Returns 1, 0 if it is none, -1 with err. */
 int shell_rules_say(struct shell_rules *r, const char *key, const json_t *value,
                     struct gb_err *err);
 const char *shell_rules_key(size_t i);
@@ -42,8 +42,8 @@ struct shell_refusal {
     char remedy[400];
 };
 
-/* May it run? `is_bash` is set where rules by command looked at it: whether it means the same to every
- * shell, or to bash alone; *ret_looked says whether they did. */
+/* May it run? `is_bash` is set where rules by command looked at it: whether it means the same to
+ * every shell, or to bash alone; *ret_looked says whether they did. */
 struct shell_judged {
     bool is_looked, is_bash;
 };

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * What a shell finds where it runs: asked of the shell itself, in the box, since what the host has is
- * another matter. Here is what is asked, and what is made of the answer; whoever can run commands
- * asks (engine/probe.c).
+ * What a shell finds where it runs: asked of the shell itself, in the box, since what the host has
+ * is another matter. Here is what is asked, and what is made of the answer; whoever can run
+ * commands asks (engine/probe.c).
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,8 +25,8 @@ bool probe_is_name(const char *name);
  * there is none. */
 json_t *probe_first_line(const char *text);
 
-/* {"family", "program", "version", "os", "directory"} from what probe_command() printed, with null for
- * what it did not say. A new object. */
+/* {"family", "program", "version", "os", "directory"} from what probe_command() printed, with null
+ * for what it did not say. A new object. */
 json_t *probe_read(const char *text);
 
 /* Text for a model from that object with "tools" in it, {name: version or null}, and "missing", the

@@ -22,12 +22,13 @@ struct pty {
 int pty_open(struct pty *p, struct gb_err *err) gb_nodiscard;
 int pty_resize(struct pty *p, int rows, int columns, struct gb_err *err) gb_nodiscard;
 
-/* Is somebody in the session `session` waiting for something to be typed? `is_quiet`: nothing has been
- * printed for so long that one who waits for several things may be taken for one who waits for this. */
+/* Is somebody in the session `session` waiting for something to be typed? `is_quiet`: nothing has
+ * been printed for so long that one who waits for several things may be taken for one who waits for
+ * this. */
 bool pty_is_waited_for(const struct pty *p, pid_t session, bool is_quiet);
 
-/* Type text, then keys by their names ("enter", "up", "ctrl-c", ...). Never waits: what does not fit is
- * refused. */
+/* Type text, then keys by their names ("enter", "up", "ctrl-c", ...). Never waits: what does not
+ * fit is refused. */
 int pty_type(const struct pty *p, const json_t *text, const json_t *keys,
              struct gb_err *err) gb_nodiscard;
 

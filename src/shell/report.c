@@ -81,7 +81,8 @@ size_t report_jobs(const char *text, size_t len, struct report_job *ret, size_t 
     return n;
 }
 
-/* Moves what is to stay of the line. One without an end may have the number's beginning at its own. */
+/* Moves what is to stay of the line. One without an end may have the number's beginning at its
+ * own. */
 static size_t shorten_line(char *to, const char *from, size_t len, bool has_end)
 {
     size_t tail = has_end ? 1 : REPORT_NUMBER - 1;

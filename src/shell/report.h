@@ -1,8 +1,8 @@
 #pragma once
 /*
- * What the shell in a box says at the end of a command: what its 'jobs -l' prints, "NUMBER STATUS" and
- * the directory, each ended by a NUL. Any program in the box may write on that pipe, too: what it
- * says is believed as far as the number of the command that runs is there, a random one.
+ * What the shell in a box says at the end of a command: what its 'jobs -l' prints, "NUMBER STATUS"
+ * and the directory, each ended by a NUL. Any program in the box may write on that pipe, too: what
+ * it says is believed as far as the number of the command that runs is there, a random one.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,13 +30,14 @@ struct report {
     size_t n_jobs;
 };
 
-/* Look for the report of the command `number` in these bytes. Returns true when it is there. *ret_used
- * is how many bytes are of no use any more, either way; none where the number has yet to come. */
+/* Look for the report of the command `number` in these bytes. Returns true when it is there.
+ * *ret_used is how many bytes are of no use any more, either way; none where the number has yet to
+ * come. */
 bool report_read(const char *text, size_t len, const char *number, struct report *ret,
                  size_t *ret_used);
 
-/* Make room where there is no report yet: of the jobs' lines, and of the one that is on its way, only as
- * much stays as is told of them. Returns how many bytes are left. */
+/* Make room where there is no report yet: of the jobs' lines, and of the one that is on its way,
+ * only as much stays as is told of them. Returns how many bytes are left. */
 size_t report_shorten(char *text, size_t len, const char *number);
 
 /* The jobs in what 'jobs -l' prints. */

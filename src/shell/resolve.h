@@ -29,8 +29,8 @@ const char *shell_family_name(enum shell_family family);
 /* Is it one whose grammar parse.h knows? With `bash`: also what only bash has. */
 bool shell_speaks(const char *program, bool bash);
 
-/* A wish as a list of words (a new reference): from a string or a list of strings. NULL with err when
- * it is neither, is empty, or has a quote that does not end. */
+/* A wish as a list of words (a new reference): from a string or a list of strings. NULL with err
+ * when it is neither, is empty, or has a quote that does not end. */
 json_t *shell_words(const json_t *wish, struct gb_err *err);
 
 /* What there is at a path: 0, or the errno that says why it cannot be executed. */

@@ -373,7 +373,8 @@ static void sequence(struct screen *s, char c)
     }
 }
 
-/* Not what was written longer than it is, which may be any control, nor the controls beyond ASCII. */
+/* Not what was written longer than it is, which may be any control, nor the controls beyond
+ * ASCII. */
 static bool is_shown(const struct screen *s)
 {
     return s->code >= s->least && s->code >= 0xa0 && s->code <= 0x10ffff &&

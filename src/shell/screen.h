@@ -1,8 +1,8 @@
 #pragma once
 /*
  * What a terminal would show: a grid of characters and a cursor, after the control sequences that
- * programs use to move about, erase and scroll. Colours, titles, mice and questions are read over: it
- * never answers anything. Double-width characters take one place.
+ * programs use to move about, erase and scroll. Colours, titles, mice and questions are read over:
+ * it never answers anything. Double-width characters take one place.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +37,6 @@ int screen_resize(struct screen *s, int rows, int columns);
 
 void screen_add(struct screen *s, const char *bytes, size_t len);
 
-/* The lines, without blanks at their ends and empty ones at the end, as UTF-8; the caller frees it. */
+/* The lines, without blanks at their ends and empty ones at the end, as UTF-8; the caller frees
+ * it. */
 char *screen_text(const struct screen *s);

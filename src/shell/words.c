@@ -193,7 +193,8 @@ static int parse_parameter_word(struct parser *p, bool quoted, struct traits *t)
     return 0;
 }
 
-/* Only digits and what separates them: what has names in it is evaluated, and so are their values. */
+/* Only digits and what separates them: what has names in it is evaluated, and so are their
+ * values. */
 static int parse_numbers(struct parser *p, const char *also, int closing)
 {
     int c;

@@ -1,4 +1,5 @@
-/* gb_err: what was tried, what the system said, what can be done; always whole, always in bounds. */
+/* gb_err: what was tried, what the system said, what can be done; always whole, always in
+ * bounds. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

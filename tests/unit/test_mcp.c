@@ -1,4 +1,5 @@
-/* The protocol core with a transport that only remembers. What needs an engine is tested end to end. */
+/* The protocol core with a transport that only remembers. What needs an engine is tested end to
+ * end. */
 #include "mcp/mcp.h"
 
 #include "base/json.h"

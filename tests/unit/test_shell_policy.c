@@ -122,9 +122,9 @@ static void test_preset(void **state)
     ALL(PRESET, refused, false);
 }
 
-/* 236 to 247, 262: what anybody can write instead. That these pass is no oversight: patterns look at
- * text, and a shell has many texts for one thing. What holds commands is their box; what looks at
- * what is run is allow_command. */
+/* 236 to 247, 262: what anybody can write instead. That these pass is no oversight: patterns look
+ * at text, and a shell has many texts for one thing. What holds commands is their box; what looks
+ * at what is run is allow_command. */
 static void test_known_bypasses(void **state)
 {
     static const char *const pass[] = {
@@ -168,8 +168,8 @@ static void test_allow(void **state)
     shell_rules_done(&r);
 }
 
-/* Whoever is refused is told what would pass, as far as there is room, and nothing is cut in the middle
- * of a character. */
+/* Whoever is refused is told what would pass, as far as there is room, and nothing is cut in the
+ * middle of a character. */
 static void test_told(void **state)
 {
     static const char preset[] = "{\"deny_preset\": [\"network\"]}";

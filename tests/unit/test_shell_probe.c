@@ -1,4 +1,5 @@
-/* What a shell says of itself and of the programs that it finds, and what a model is told of that. */
+/* What a shell says of itself and of the programs that it finds, and what a model is told of
+ * that. */
 #include "unit.h"
 
 #include <jansson.h>
