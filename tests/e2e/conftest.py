@@ -1,3 +1,4 @@
+import signal
 import subprocess
 
 import pytest
@@ -5,6 +6,11 @@ import pytest
 import box
 
 box.adopt_orphans()
+# A shell without job control has what it starts in the background ignore these, and so would what we
+# start.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
