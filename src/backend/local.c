@@ -118,8 +118,14 @@ static bool is_refusal(const struct gb_err *err)
 }
 
 /* A box could not be made. For auto, that decides what is tried next. */
-static void on_refused(struct local *l, const struct box_shape *shape, const struct gb_err *err)
+static void on_refused(struct local *l, const struct box_shape *shape, const struct gb_err *why)
 {
+    struct gb_err with_hint = *why;
+    const struct gb_err *err = &with_hint;
+
+    if (!why->hint[0] && why->code == GB_E_NO_ISOLATION && shape->level == LEVEL_NAMESPACES)
+        gb_err_hint(&with_hint, "'glovebox doctor' says why and what to do; --isolation landlock "
+                                "needs no namespaces");
     if (l->auto_level == ISOLATION_AUTO && shape->level == LEVEL_NAMESPACES && is_refusal(err))
         l->auto_level = LEVEL_LANDLOCK;
     for (struct run *r = l->queue, *next; r; r = next) {
@@ -295,10 +301,20 @@ static void on_respawn(evutil_socket_t fd, short what, void *data)
     runs_fail(l, &l->gone);
 }
 
+static unsigned count_unborn(const struct local *l)
+{
+    unsigned n = 0;
+
+    for (const struct host_box *box = l->boxes; box; box = box->next)
+        n += box->pid == 0;
+    return n;
+}
+
 /* Boxes that it had not made yet will never come; those it made live on. */
 static void on_died(void *data, const struct gb_err *err)
 {
     struct local *l = data;
+    bool is_due = !zygote_is_spent(l->zygote) || count_unborn(l) > 0;
 
     for (struct host_box *box = l->boxes, *next; box; box = next) {
         next = box->next;
@@ -307,7 +323,7 @@ static void on_died(void *data, const struct gb_err *err)
     }
     l->info = NULL;
     l->gone = *err;
-    if (!zygote_is_spent(l->zygote))
+    if (is_due) /* it has not left because its work was done */
         l->deaths++;
     (void)evtimer_add(l->on_respawn, &at_once);
 }
@@ -443,15 +459,6 @@ static int local_waiting(const struct backend *b)
 static const json_t *local_about(const struct backend *b)
 {
     return ((const struct local *)b)->about;
-}
-
-static unsigned count_unborn(const struct local *l)
-{
-    unsigned n = 0;
-
-    for (const struct host_box *box = l->boxes; box; box = box->next)
-        n += box->pid == 0;
-    return n;
 }
 
 /* Everything in a box dies with it, so it is enough to end the boxes and to wait for them. */

@@ -225,7 +225,12 @@ void pump(struct local *l)
 {
     struct box_shape usual;
 
-    if (!l->info || l->freeing)
+    if (l->freeing)
+        return;
+    /* It has left its memory to a box that could not be made, or was lost: the run waits again. */
+    if (!l->zygote && l->queue)
+        (void)evtimer_add(l->on_respawn, &at_once);
+    if (!l->info)
         return;
     assign_waiting(l);
     usual = shape_of(l, &l->usual);

@@ -19,7 +19,7 @@ def test_the_layers_are_those_of_the_level():
 # ---- hosts that lack something ----
 
 @pytest.mark.parametrize("missing, level, wanted", [
-    ("userns", "landlock", "auto"), ("namespaces", "landlock", "auto"),
+    ("userns", "landlock", "auto"), ("namespaces", "landlock", "auto"), ("pivot", "landlock", "auto"),
     ("namespaces", "landlock", "landlock"),
 ])
 def test_what_is_left_is_used_and_named(without, missing, level, wanted):
@@ -30,7 +30,8 @@ def test_what_is_left_is_used_and_named(without, missing, level, wanted):
 
 
 @pytest.mark.parametrize("missing, wanted", [
-    (["userns"], "namespaces"), (["namespaces"], "namespaces"), (["landlock"], "landlock"),
+    (["userns"], "namespaces"), (["namespaces"], "namespaces"), (["pivot"], "namespaces"),
+    (["landlock"], "landlock"),
     (["landlock"], "namespaces"), (["landlock"], "auto"),
     (["userns", "landlock"], "auto"), (["namespaces", "landlock"], "auto"),
     (["namespaces", "landlock"], "landlock"),
