@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,10 +23,13 @@
 
 /* ---- a user namespace that nobody lives in ---- */
 
+/* Should the zygote be killed meanwhile, this must not stay, with all that it has open. */
 static int wait_for_the_end(void *data)
 {
-    (void)data;
-    for (;;)
+    const pid_t *zygote = data;
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    while (getppid() == *zygote) /* order: after the signal was asked for */
         (void)syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
     return 0;
 }
@@ -50,7 +54,8 @@ static int map_new(uint32_t owner[2], const uint32_t outside[2])
     static _Alignas(16) char stack[16 << 10];
     char path[64];
     int fd = -1, e;
-    pid_t pid = clone(wait_for_the_end, stack + sizeof(stack), CLONE_VM | CLONE_NEWUSER, NULL);
+    pid_t self = getpid();
+    pid_t pid = clone(wait_for_the_end, stack + sizeof(stack), CLONE_VM | CLONE_NEWUSER, &self);
 
     if (pid < 0)
         return -errno;
