@@ -100,11 +100,16 @@ static int keep_only(const struct box_fds *fds, int ready, struct gb_err *err)
     return close_between(low, ~0u, 0, err);
 }
 
+static pid_t init_pid; /* of the box that is made, as the guest sees it */
+
 /* Should init die all the same, nothing must be left behind by the guest itself. */
 static void die_with_init(const struct plan *plan)
 {
-    if (plan->level != LEVEL_NAMESPACES) /* there the kernel sees to it */
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (plan->level == LEVEL_NAMESPACES) /* there the kernel sees to it */
+        return;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != init_pid) /* order: after it was asked for. It was too late */
+        _exit(1);
 }
 
 static int seal(const struct plan *plan, struct gb_err *err)
@@ -297,6 +302,7 @@ static int enter(void *data)
     if (fd_read_all(e->go[0], &byte, 1) < 0)
         _exit(1); /* it is, or it could not map our ids, and has said so */
     if (before_guest(e->spec, &err) == 0) {
+        init_pid = getpid();
         guest = make_guest(e);
         if (guest < 0)
             gb_err_set(&err, GB_E_SYSTEM, errno, "forking the guest");
@@ -336,9 +342,7 @@ static int clone_failed(const struct plan *plan, int e, struct gb_err *err)
 {
     if (plan->namespaces == 0)
         return gb_fail(err, GB_E_SYSTEM, e, "forking a box");
-    (void)gb_fail(err, GB_E_NO_ISOLATION, e, "making the box's namespaces");
-    return gb_fail_hint(err, "'glovebox doctor' says why and what to do; --isolation landlock "
-                             "needs no namespaces");
+    return gb_fail(err, GB_E_NO_ISOLATION, e, "making the box's namespaces");
 }
 
 /* Until the new process has left our memory: the kernel clears the word then, and wakes us. One
