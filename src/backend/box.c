@@ -285,6 +285,8 @@ static void note_event(struct host_box *box, const struct box_event *event)
         box->setup_cpu_us = event->cpu_us;
         if (box->state == BOX_MAKING)
             box->state = BOX_WAITING;
+        else if (box->state == BOX_RUNNING && !box->seat && !box->is_held)
+            host_box_watch(box); /* init's clock is the program's, and begins with it */
         box->callbacks->ready(box->callbacks->data, box);
         break;
     case BOX_FAILED:
@@ -479,7 +481,8 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
         o.sample = box->sample;
     } else if (box->reported && box->end == END_LATE) {
         o.end = RUN_LATE;
-    } else if (box->forged || box->answer) { /* or it said that it had ended, and had not */
+    } else if (box->forged || (box->answer && (box->reported || box->killed))) {
+        /* or it said that it had ended, and had not */
         o.end = RUN_ANSWERED;
         o.answer = NULL;
         o.forged = box->forged;
@@ -605,7 +608,7 @@ int host_box_run(struct host_box *box, const struct box_work *work, struct gb_er
     box->is_held = work->hold;
     box->has_tools = work->tool_token != 0;
     box->tool_token = work->tool_token;
-    if (!work->hold) /* until then only our own code runs in it */
+    if (!work->hold && box->is_ready) /* until then only our own code runs in it */
         host_box_watch(box);
     return 0;
 }
