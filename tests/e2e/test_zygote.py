@@ -1,22 +1,27 @@
 """Boxes are forked from a warm interpreter: what forking breaks unless one sees to it."""
+import ctypes
 import glob
 import json
 import os
 import signal
 import subprocess
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
-from box import PYTHON, batch, descendants, run_json, running, value
+from box import PYTHON, batch, descendants, run_json, running, until, value
 
 
 @pytest.fixture(scope="module")
-def venv(tmp_path_factory):
-    """A virtual environment, and its folder for modules."""
-    top = tmp_path_factory.mktemp("venv") / "v"
-    subprocess.run([PYTHON, "-m", "venv", "--without-pip", "--system-site-packages", top], check=True)
-    site, = top.glob("lib/python3*/site-packages")
-    return top / "bin/python", site
+def venv():
+    """A virtual environment that every user can read, and its folder for modules."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        top = Path(folder) / "v"
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", "--system-site-packages", top], check=True)
+        site, = top.glob("lib/python3*/site-packages")
+        yield top / "bin/python", site
 
 
 # ---- each run is its own ----
@@ -233,15 +238,17 @@ def test_interpreter(python):
 
 # ---- a zygote that dies ----
 
-def zygote_of(process):
-    """The interpreter that boxes are forked from: a child that carries its name."""
-    def name(pid):
-        try:
-            return Path(f"/proc/{pid}/comm").read_text()
-        except OSError:  # gone meanwhile
-            return ""
+def children(pid):
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:  # gone meanwhile
+        return []
 
-    named = [pid for pid in descendants(process.pid) if name(pid) == "glovebox-zygote\n"]
+
+def zygote_of(process):
+    """The interpreter that boxes are forked from, or None."""
+    # The oldest: what it has just made carries its name for a moment.
+    named = [pid for pid, name in sorted(descendants(process.pid).items()) if name == "glovebox-zygote"]
     return named[0] if named else None
 
 
@@ -279,6 +286,83 @@ def test_a_zygote_that_always_dies_is_given_up(venv):
     results = batch(["1", "2"], "--python", python, "--preload", "dies")
     assert [r["status"] for r in results] == ["failed", "failed"]
     assert all("did not start" in r["error"]["message"] for r in results)
+
+
+@pytest.mark.parametrize("run", [run_json, lambda code, *options: batch([code], *options)[0]], ids=["run", "batch"])
+def test_a_zygote_that_dies_of_making_boxes_is_given_up(venv, run):
+    """Long before a run has waited for a box for as long as it may."""
+    python, site = venv
+    site.joinpath("forks.py").write_text("import os\nos.register_at_fork(before=lambda: os.kill(os.getpid(), 9))\n")
+    began = time.monotonic()
+    result = run("1", "--python", python, "--preload", "forks")
+    assert result["status"] == "failed" and time.monotonic() - began < 20, result["error"]
+
+
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+def test_a_box_that_is_lost_is_made_again(venv, level):
+    """Where the zygote has left its memory to the first one, another zygote is started for it."""
+    python, site = venv
+    site.joinpath("slow.py").write_text("import os, time\n"
+                                        "os.register_at_fork(after_in_child=lambda: time.sleep(.5))\n")
+    with running("run", "--json", "--isolation", level, "--python", python, "--preload", "slow", "-c", "6 * 7") as process:
+        assert until(lambda: "glovebox-init" in descendants(process.pid).values())
+        box, = [pid for pid, name in descendants(process.pid).items() if name == "glovebox-init"]
+        os.kill(box, signal.SIGKILL)
+        result = json.loads(process.communicate(timeout=20)[0])
+    assert (result["status"], result["value"]) == ("ok", 42), result["error"]
+
+
+def test_a_zygote_that_is_killed_while_it_makes_a_box_leaves_nothing(tmp_path):
+    """Mounts are mapped with the help of a process that waits; the zygote's children are of that kind."""
+    tmp_path.chmod(0o755)
+    for _ in range(20):
+        with running("run", "--json", "-m", f"{tmp_path}:m:rw", "-c", "6 * 7") as process:
+            while not children(process.pid) and process.poll() is None:
+                pass
+            zygote = (children(process.pid) or [0])[0]
+            while Path(f"/proc/{zygote}").exists() and process.poll() is None:
+                if children(zygote):
+                    os.kill(zygote, signal.SIGKILL)
+                    break
+            result = json.loads(process.communicate(timeout=20)[0])
+        assert (result["status"], result["value"]) == ("ok", 42), result["error"]
+
+
+def stop_at_exit(pid):
+    """Hold a process where it is about to end; what is returned lets it go on."""
+    seize, detach, trace_exit, event_exit = 0x4206, 17, 0x40, 6
+    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+    ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    assert ptrace(seize, pid, None, trace_exit) == 0, os.strerror(ctypes.get_errno())
+    _, status = os.waitpid(pid, 0x40000000)  # __WALL
+    assert status >> 8 == signal.SIGTRAP | event_exit << 8
+    return lambda: ptrace(detach, pid, None, None)
+
+
+def test_a_guest_whose_box_is_gone_before_it_begins_does_not_begin(venv):
+    """Where no namespace ends it: it has asked to die with its init when that was dead already."""
+    python, site = venv
+    site.joinpath("slow3.py").write_text("import os, time\nos.register_at_fork(before=lambda: time.sleep(.5))\n")
+    with running("run", "--isolation", "landlock", "--python", python, "--preload", "slow3", "-c",
+                 "import time\ntime.sleep(60)") as process:
+        assert until(lambda: zygote_of(process))
+        go_on = stop_at_exit(zygote_of(process))
+        init, = [pid for pid, name in descendants(process.pid).items() if name == "glovebox-init"]
+        time.sleep(.3)  # init has said all that it says to the guest
+        process.kill()
+        os.kill(init, signal.SIGKILL)
+        process.wait()
+        go_on()
+    assert until(lambda: not descendants(), 5)
+
+
+def test_the_clock_begins_with_the_program(venv):
+    """What a preloaded module does in each box counts for nobody's time limit."""
+    python, site = venv
+    site.joinpath("slow2.py").write_text("import os, time\n"
+                                         "os.register_at_fork(after_in_child=lambda: time.sleep(.7))\n")
+    result = run_json("6 * 7", "--python", python, "--preload", "slow2", "-t", 0.3)
+    assert (result["status"], result["value"]) == ("ok", 42), result["error"]
 
 
 # ---- last words ----
