@@ -442,6 +442,12 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
 
 /* ---- what became of it ---- */
 
+/* It wrote what is not its to write, or said that it had ended, and had not. */
+static bool is_forger(const struct host_box *box)
+{
+    return box->forged || (box->answer && (box->reported || box->killed));
+}
+
 struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
 {
     struct run_outcome o = { .level = box->shape.level,
@@ -481,8 +487,7 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
         o.sample = box->sample;
     } else if (box->reported && box->end == END_LATE) {
         o.end = RUN_LATE;
-    } else if (box->forged || (box->answer && (box->reported || box->killed))) {
-        /* or it said that it had ended, and had not */
+    } else if (is_forger(box)) {
         o.end = RUN_ANSWERED;
         o.answer = NULL;
         o.forged = box->forged;

@@ -304,7 +304,8 @@ def test_a_box_that_is_lost_is_made_again(venv, level):
     python, site = venv
     site.joinpath("slow.py").write_text("import os, time\n"
                                         "os.register_at_fork(after_in_child=lambda: time.sleep(.5))\n")
-    with running("run", "--json", "--isolation", level, "--python", python, "--preload", "slow", "-c", "6 * 7") as process:
+    with running("run", "--json", "--isolation", level, "--python", python, "--preload", "slow", "-c",
+                 "6 * 7") as process:
         assert until(lambda: "glovebox-init" in descendants(process.pid).values())
         box, = [pid for pid, name in descendants(process.pid).items() if name == "glovebox-init"]
         os.kill(box, signal.SIGKILL)
