@@ -117,23 +117,28 @@ static bool is_refusal(const struct gb_err *err)
     return false;
 }
 
+/* With a remedy, whoever in the box's making was refused and gave none. */
+static struct gb_err with_hint(struct gb_err err, const struct box_shape *shape)
+{
+    if (!err.hint[0] && err.code == GB_E_NO_ISOLATION && shape->level == LEVEL_NAMESPACES)
+        gb_err_hint(&err, "'glovebox doctor' says why and what to do; --isolation landlock needs "
+                          "no namespaces");
+    return err;
+}
+
 /* A box could not be made. For auto, that decides what is tried next. */
 static void on_refused(struct local *l, const struct box_shape *shape, const struct gb_err *why)
 {
-    struct gb_err with_hint = *why;
-    const struct gb_err *err = &with_hint;
+    struct gb_err err = with_hint(*why, shape);
 
-    if (!why->hint[0] && why->code == GB_E_NO_ISOLATION && shape->level == LEVEL_NAMESPACES)
-        gb_err_hint(&with_hint, "'glovebox doctor' says why and what to do; --isolation landlock "
-                                "needs no namespaces");
-    if (l->auto_level == ISOLATION_AUTO && shape->level == LEVEL_NAMESPACES && is_refusal(err))
+    if (l->auto_level == ISOLATION_AUTO && shape->level == LEVEL_NAMESPACES && is_refusal(&err))
         l->auto_level = LEVEL_LANDLOCK;
     for (struct run *r = l->queue, *next; r; r = next) {
         next = r->next;
         if (shape_same(&r->shape, shape) && shape_of(l, &r->order).level == shape->level)
-            run_fail(r, err);
+            run_fail(r, &err);
     }
-    note_refused(l, shape, err);
+    note_refused(l, shape, &err);
     pump(l);
 }
 
@@ -314,7 +319,7 @@ static unsigned count_unborn(const struct local *l)
 static void on_died(void *data, const struct gb_err *err)
 {
     struct local *l = data;
-    bool is_due = !zygote_is_spent(l->zygote) || count_unborn(l) > 0;
+    bool is_untimely = !zygote_is_spent(l->zygote) || count_unborn(l) > 0;
 
     for (struct host_box *box = l->boxes, *next; box; box = next) {
         next = box->next;
@@ -323,7 +328,7 @@ static void on_died(void *data, const struct gb_err *err)
     }
     l->info = NULL;
     l->gone = *err;
-    if (is_due) /* it has not left because its work was done */
+    if (is_untimely) /* else it has left because its work was done */
         l->deaths++;
     (void)evtimer_add(l->on_respawn, &at_once);
 }
