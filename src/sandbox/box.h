@@ -13,7 +13,7 @@
 
 /* What init tells the engine on its control socket, one message each. */
 enum box_event_kind {
-    BOX_READY,  /* set up and sealed; the guest waits for a request. With its workspace */
+    BOX_READY,  /* set up and sealed, the guest waits for a request; brings its workspace */
     BOX_FAILED, /* could not be set up: err says why */
     BOX_ENDED,  /* the main process is dead and reaped, every other but init killed */
     /* of a box that a session lives in: */

@@ -2,6 +2,8 @@
 /* Giving up: identity, privileges, resources, system calls. None of it can be taken back. */
 #include "sandbox/plan.h"
 
+struct sock_filter;
+
 /* Stop being the engine's user where the plan says so (the engine is root). */
 int seal_ids(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 
@@ -24,7 +26,6 @@ enum {
 
 /* A filter that allows these system calls, at least one, and no other architecture's; its
  * length. */
-struct sock_filter;
 size_t seal_filter(const int *calls, size_t n, struct sock_filter *ret);
 
 /* Only these system calls from now on, for a process of our own. */
