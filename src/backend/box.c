@@ -573,7 +573,7 @@ int host_box_born(struct host_box *box, pid_t pid, int pidfd, struct gb_err *err
 
 static int send_program(struct host_box *box, const json_t *program, int in, struct gb_err *err)
 {
-    auto_free char *text = json_dumps(program, JSON_COMPACT);
+    auto_free char *text = json_text(program);
     struct frame head = { .kind = FRAME_RUN };
     int e;
 

@@ -78,6 +78,13 @@ void runs_fail(struct local *l, const struct gb_err *err)
         run_fail(l->queue, err);
 }
 
+/* Files can only be put where there is a workspace already. */
+bool run_is_small(const struct run *r)
+{
+    return r->order.n_files == 0 &&
+           json_dumpb(r->order.program, NULL, 0, JSON_COMPACT) < SMALL_PROGRAM;
+}
+
 struct run *run_new(struct local *l, const struct run_order *order, const struct run_events *events,
                     struct gb_err *err)
 {
@@ -90,9 +97,6 @@ struct run *run_new(struct local *l, const struct run_order *order, const struct
     *r = (struct run){ .local = l, .order = *order, .events = *events, .stdin_fd = -1 };
     r->order.program = json_incref(json_shared(order->program));
     (void)mounts_ref(order->mounts);
-    /* Files can only be put where there is a workspace already. */
-    r->is_small =
-        order->n_files == 0 && json_dumpb(order->program, NULL, 0, JSON_COMPACT) < SMALL_PROGRAM;
     r->on_end = evtimer_new(l->base, on_end, r);
     if (order->stdin_bytes > 0)
         r->stdin_fd = fd_sealed("stdin", order->stdin_data, order->stdin_bytes);

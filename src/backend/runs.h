@@ -13,7 +13,6 @@ struct run {
     struct host_box *box; /* NULL while it waits */
     struct box_shape shape;
     bool killed;
-    bool is_small;        /* fits into a socket that nobody reads yet */
     struct event *on_end; /* delivers an end that needs no box */
     struct gb_err failed;
     unsigned attempts; /* boxes that could not take it */
@@ -56,6 +55,9 @@ extern const struct timeval at_once, soon;
 /* A run that is in no queue yet; NULL with err. */
 struct run *run_new(struct local *l, const struct run_order *order, const struct run_events *events,
                     struct gb_err *err);
+
+/* Does it fit into a socket that nobody reads yet? */
+bool run_is_small(const struct run *r);
 
 /* Behind those that wait. */
 void run_queue(struct run *r);

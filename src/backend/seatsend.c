@@ -16,7 +16,7 @@ enum {
 int seat_send(const struct host_box *box, const json_t *program, int words, int in,
               struct gb_err *err)
 {
-    auto_free char *text = json_dumps(program, JSON_COMPACT);
+    auto_free char *text = json_text(program);
     struct frame head = { .kind = FRAME_RUN, .token = box->token };
     auto_close int file = -1;
     int fds[3], e;

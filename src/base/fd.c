@@ -53,10 +53,16 @@ static ssize_t send_pieces(int sock, struct iovec *pieces, size_t n_pieces, cons
     return n < 0 ? -errno : n;
 }
 
-int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds)
+ssize_t fd_send_some(int sock, const void *data, size_t len, const int *fds, size_t n_fds)
 {
     struct iovec one = fd_piece(data, len);
-    ssize_t n = send_pieces(sock, &one, 1, fds, n_fds);
+
+    return send_pieces(sock, &one, 1, fds, n_fds);
+}
+
+int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds)
+{
+    ssize_t n = fd_send_some(sock, data, len, fds, n_fds);
 
     return n < 0 ? (int)n : (size_t)n == len ? 0 : -EMSGSIZE;
 }

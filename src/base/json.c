@@ -1,16 +1,21 @@
 #include "base/json.h"
 
 #include <locale.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/own.h"
 #include "base/parse.h"
 
-/* The real with as few digits as it needs: most do with 15, none needs more than 17. */
+/* The real with as few digits as it needs: most do with 15, none needs more than 17. The host
+ * program may write its reals with a comma; JSON does not. */
 static int write_real(double d, char *text, size_t size)
 {
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(plain);
     int n = 0;
 
     for (int digits = 15; digits <= 17; digits++) {
@@ -18,6 +23,9 @@ static int write_real(double d, char *text, size_t size)
         if (digits == 17 || strtod(text, NULL) == d)
             break;
     }
+    (void)uselocale(before);
+    if (plain)
+        freelocale(plain);
     return n;
 }
 
@@ -39,62 +47,151 @@ static int print_thousandths(double d, char *text, size_t size)
     return len;
 }
 
-static int print_real(double d, char *text, size_t size)
+/* "1e+22" becomes "1e22", "3e-08" becomes "3e-8". */
+static void tidy_exponent(char *text)
 {
-    int n = print_thousandths(d, text, size);
+    char *to = strchr(text, 'e'), *from;
 
-    if (n > 0)
-        return n;
-    n = write_real(d, text, size);
+    if (!to)
+        return;
+    to++;
+    from = to;
+    if (*from == '-')
+        to++;
+    if (*from == '+' || *from == '-')
+        from++;
+    from += strspn(from, "0");
+    memmove(to, from, strlen(from) + 1);
+}
+
+static void print_real(double d, char *text, size_t size)
+{
+    size_t n;
+
+    if (print_thousandths(d, text, size) > 0)
+        return;
+    n = (size_t)write_real(d, text, size);
     if (!strpbrk(text, ".e"))
-        n += snprintf(text + n, size - (size_t)n, ".0"); /* it stays a real */
-    return n;
+        (void)snprintf(text + n, size - n, ".0"); /* it stays a real */
+    tidy_exponent(text);
 }
 
-/* Rewrite the real that starts at `from` with as few digits as it needs, at `to`, which is not
- * after it. *from becomes its end; returns the end of what was written. */
-static char *shorten(char *to, const char **from)
-{
-    size_t len = strspn(*from, "0123456789+-.eE");
-    const char *at = *from;
-    char text[40];
-    double d;
-    int n;
+/* ---- as text ---- */
 
-    *from += len;
-    if (!memchr(at, '.', len) && !memchr(at, 'e', len)) {
-        memmove(to, at, len); /* an integer */
-        return to + len;
-    }
-    d = strtod(at, NULL);
-    n = print_real(d, text, sizeof(text));
-    if ((size_t)n >= len) { /* short already, only its exponent is spelled differently */
-        memmove(to, at, len);
-        return to + len;
-    }
-    memcpy(to, text, (size_t)n);
-    return to + n;
+/* jansson can do this, too: in five times the time, and with all reals of a document in the same
+ * number of digits. */
+
+static int put(struct gb_buf *to, const char *bytes, size_t len)
+{
+    struct gb_err err;
+
+    return gb_buf_add(to, bytes, len, &err);
 }
 
-/* jansson writes all reals of a document with the same number of digits. */
-static void shorten_reals(char *text)
+static int put_text(struct gb_buf *to, const char *text)
 {
-    const char *from = text;
-    char *to = text;
-    bool in_string = false;
+    return put(to, text, strlen(text));
+}
 
-    while (*from) {
-        if (!in_string && (*from == '-' || (*from >= '0' && *from <= '9'))) {
-            to = shorten(to, &from);
+static int put_escaped(struct gb_buf *to, unsigned char c)
+{
+    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const char *known = c ? strchr(plain, c) : NULL;
+    char text[8];
+
+    if (known)
+        (void)snprintf(text, sizeof(text), "\\%c", letters[known - plain]);
+    else
+        (void)snprintf(text, sizeof(text), "\\u%04x", c);
+    return put_text(to, text);
+}
+
+static int put_string(struct gb_buf *to, const char *text, size_t len)
+{
+    size_t from = 0;
+
+    if (put(to, "\"", 1) < 0)
+        return -1;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x20 && c != '"' && c != '\\')
             continue;
-        }
-        if (*from == '"')
-            in_string = !in_string;
-        else if (*from == '\\')
-            *to++ = *from++;
-        *to++ = *from++;
+        if (put(to, text + from, i - from) < 0 || put_escaped(to, c) < 0)
+            return -1;
+        from = i + 1;
     }
-    *to = '\0';
+    return put(to, text + from, len - from) < 0 ? -1 : put(to, "\"", 1);
+}
+
+static int put_number(struct gb_buf *to, const json_t *json)
+{
+    char text[40];
+
+    if (json_is_real(json))
+        print_real(json_real_value(json), text, sizeof(text));
+    else
+        (void)snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(json));
+    return put_text(to, text);
+}
+
+static int put_json(struct gb_buf *to, const json_t *json);
+
+static int put_array(struct gb_buf *to, const json_t *json)
+{
+    if (put(to, "[", 1) < 0)
+        return -1;
+    for (size_t i = 0; i < json_array_size(json); i++)
+        if ((i > 0 && put(to, ",", 1) < 0) || put_json(to, json_array_get(json, i)) < 0)
+            return -1;
+    return put(to, "]", 1);
+}
+
+static int put_object(struct gb_buf *to, const json_t *json)
+{
+    json_t *object = json_shared(json);
+    const char *comma = "{";
+
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        const char *key = json_object_iter_key(at);
+        if (put(to, comma, 1) < 0 || put_string(to, key, strlen(key)) < 0 ||
+            put(to, ":", 1) < 0 || put_json(to, json_object_iter_value(at)) < 0)
+            return -1;
+        comma = ",";
+    }
+    return put_text(to, comma[0] == '{' ? "{}" : "}");
+}
+
+static int put_json(struct gb_buf *to, const json_t *json)
+{
+    switch (json_typeof(json)) {
+    case JSON_OBJECT:
+        return put_object(to, json);
+    case JSON_ARRAY:
+        return put_array(to, json);
+    case JSON_STRING:
+        return put_string(to, json_string_value(json), json_string_length(json));
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return put_number(to, json);
+    case JSON_TRUE:
+        return put_text(to, "true");
+    case JSON_FALSE:
+        return put_text(to, "false");
+    case JSON_NULL:
+        break;
+    }
+    return put_text(to, "null");
+}
+
+char *json_text(const json_t *json)
+{
+    struct gb_buf text;
+
+    gb_buf_init(&text, SIZE_MAX);
+    if (json && put_json(&text, json) == 0 && put(&text, "", 1) == 0)
+        return text.data;
+    gb_buf_done(&text);
+    return NULL;
 }
 
 json_t *json_lossy(const char *text)
@@ -186,20 +283,4 @@ size_t json_depth(const json_t *json)
         deepest = n > deepest ? n : deepest;
     }
     return deepest + 1;
-}
-
-char *json_text(const json_t *json)
-{
-    char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-    /* The host program may write its reals with a comma; JSON does not. */
-    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before;
-
-    if (text && plain) {
-        before = uselocale(plain);
-        shorten_reals(text);
-        (void)uselocale(before);
-    }
-    if (plain)
-        freelocale(plain);
-    return text;
 }

@@ -132,7 +132,7 @@ static void tell_error(struct gb_job *job, uint64_t id, json_t *type, json_t *me
 {
     auto_json json_t *reply = json_pack("{s:I,s:b,s:O,s:O}", "id", (json_int_t)id, "ok", 0, "type",
                                         type, "message", message);
-    auto_free char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+    auto_free char *text = json_text(reply);
 
     if (text)
         tell(job, text, strlen(text));

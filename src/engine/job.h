@@ -37,6 +37,7 @@ struct gb_engine {
     struct session *sessions;
     struct grave *graves; /* sessions that ended, and whose users do not know it yet */
     bool freeing;
+    bool was_short;  /* the last run that was waited for */
     bool is_probing; /* what is started now are questions of our own (probe.c) */
 };
 

@@ -18,7 +18,7 @@ enum {
 /* As the engine will count them, to see whether it would read so much. */
 static size_t count_separators(const json_t *json)
 {
-    char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *text = json_text(json);
     size_t n = text ? json_count_items(text, strlen(text)) : 0;
 
     free(text);

@@ -295,13 +295,16 @@ void guest_next_order(int chan, struct guest_order *ret)
 
 struct frame *guest_frame(enum frame_kind kind, const json_t *json, const uint64_t *token)
 {
-    size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
+    auto_free char *text = json_text(json);
+    size_t len = text ? strlen(text) : 0;
     struct frame *frame = malloc(sizeof(*frame) + len);
 
-    if (!frame)
+    if (!frame || !text) {
+        free(frame);
         return NULL;
+    }
     *frame = (struct frame){ .kind = kind, .len = (uint32_t)len, .token = *token };
-    (void)json_dumpb(json, (char *)(frame + 1), len, JSON_COMPACT);
+    memcpy(frame + 1, text, len);
     return frame;
 }
 
@@ -465,7 +468,7 @@ static void warm_up(void)
     (void)has_end_work();
     flush("stdout");
     flush("stderr");
-    text = json_dumps(g.answer, JSON_COMPACT);
+    text = json_text(g.answer);
     free(text);
     json_decref(g.answer);
     json_decref(g.request);

@@ -105,6 +105,7 @@ static void answer_as(struct shells *s, bool is_waiting)
     }
     s->op = NULL;
     send(s, FRAME_DONE, json);
+    live_prepare(&s->live);
 }
 
 static void answer(struct shells *s)
@@ -128,14 +129,35 @@ static bool refuse_while_running(struct shells *s)
 }
 
 /* The session cannot be: the engine is told why, and ends the box. */
+static void refuse_session(struct shells *s, const struct gb_err *err)
+{
+    s->op = NULL;
+    send(s, FRAME_SESSION, json_pack("{s:i,s:o}", "copy", 0, "failed", failure(err)));
+}
+
 static void do_begin(struct shells *s, const struct guest_order *order)
 {
     struct gb_err err = { 0 };
 
-    if (live_begin(&s->live, order->request, &err) == 0)
+    if (live_begin(&s->live, order->request, &err) < 0)
+        refuse_session(s, &err);
+}
+
+static void begun(struct shells *s)
+{
+    struct gb_err err;
+
+    if (s->live.is_heard) {
+        s->op = NULL;
+        send(s, FRAME_SESSION,
+             json_pack("{s:i,s:o}", "copy", 0, "shell", live_about(&s->live, false)));
         return;
-    s->op = NULL;
-    send(s, FRAME_SESSION, json_pack("{s:i,s:o}", "copy", 0, "failed", failure(&err)));
+    }
+    gb_err_set(&err, GB_E_INVALID, 0, "shell: %s cannot be kept for a session: it loads no builtin",
+               s->live.program);
+    gb_err_hint(&err, "use a bash that is not restricted and can load builtins ('enable -f'), or "
+                      "give each command a shell of its own: without 'session', or with -c");
+    refuse_session(s, &err);
 }
 
 static void do_cell(struct shells *s, const struct guest_order *order)
@@ -322,13 +344,10 @@ static void next_order(struct shells *s)
 /* The shell has reported: that was what the order waited for. */
 static void reported(struct shells *s)
 {
-    if (strcmp(s->op, "begin") == 0) {
-        s->op = NULL;
-        send(s, FRAME_SESSION,
-             json_pack("{s:i,s:o}", "copy", 0, "shell", live_about(&s->live, false)));
-        return;
-    }
-    answer(s);
+    if (strcmp(s->op, "begin") == 0)
+        begun(s);
+    else
+        answer(s);
 }
 
 /* order: what was reported before what ended. */

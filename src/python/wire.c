@@ -413,7 +413,7 @@ static char *call_text(PyObject *name, PyObject *arguments)
     json_t *args = value_to_json(arguments);
     json_t *title = args ? value_to_json(name) : NULL;
     json_t *call = title ? json_pack("{s:o,s:o}", "name", title, "args", args) : NULL;
-    char *text = call ? json_dumps(call, JSON_COMPACT) : NULL;
+    char *text = json_text(call);
     size_t items = 0;
 
     if (!call) {

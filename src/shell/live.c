@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,25 +20,41 @@
 #include "base/own.h"
 #include "loader_made.h"
 #include "shell/become.h"
-#include "shell/feed.h"
 #include "shell/resolve.h"
+#include "shell/step.h"
+#include "step_made.h"
 
 enum {
     SAY_MAX = 2 << 20,
-    STATUS_FD = 61, /* as the shell has it */
     PATIENCE_MS = 300,
+    PATH_ROOM = 256,
     READ_MS = 5000, /* for a shell that begins to read what it is told first */
     PENDING_MAX = 256 << 10,
 };
 
 #define COMMAND_FILE "command"
-#define STEP_FILE    "step"
+
+#define MODULE_FILE  "step.so"
+
+/* The line with which bash takes a step. */
+#define STEP_LINE "__gb\n"
 
 /* ---- telling the shell ---- */
 
 static int say(struct live *l, const char *text, struct gb_err *err)
 {
     return gb_buf_add(&l->to_say, text, strlen(text), err);
+}
+
+/* A string of a step is over. */
+static int say_nul(struct live *l, struct gb_err *err)
+{
+    return gb_buf_add(&l->to_say, "", 1, err);
+}
+
+static int say_string(struct live *l, const char *text, struct gb_err *err)
+{
+    return gb_buf_add(&l->to_say, text, strlen(text) + 1, err);
 }
 
 static int say_quoted(struct live *l, const char *text, struct gb_err *err)
@@ -47,20 +64,26 @@ static int say_quoted(struct live *l, const char *text, struct gb_err *err)
     return quoted ? say(l, quoted, err) : gb_fail(err, GB_E_SYSTEM, ENOMEM, "quoting a word");
 }
 
-/* As much as it takes now. It reads byte by byte, and a command may be long. */
+/* What it reads stays with whoever handed it to us. */
+static void drop_passed(struct live *l)
+{
+    for (size_t i = 1; i < l->n_pass; i++)
+        gb_closep(&l->pass[i]);
+    l->n_pass = 0;
+}
+
+/* As much as it takes now: a command may be long. */
 static void flush(struct live *l)
 {
     size_t at = 0;
 
-    while (l->script >= 0 && at < l->to_say.len) {
-        ssize_t n = write(l->script, l->to_say.data + at, l->to_say.len - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno != EAGAIN)
-            at = l->to_say.len; /* it is gone: its end will be seen */
-        if (n < 0)
+    while (l->talk >= 0 && at < l->to_say.len) {
+        ssize_t n = fd_send_some(l->talk, l->to_say.data + at, l->to_say.len - at, l->pass,
+                                 l->n_pass);
+        if (n == -EAGAIN)
             break;
-        at += (size_t)n;
+        drop_passed(l);
+        at = n < 0 ? l->to_say.len : at + (size_t)n; /* it is gone: its end will be seen */
     }
     l->to_say.len -= at;
     memmove(l->to_say.data, l->to_say.data + at, l->to_say.len);
@@ -69,7 +92,7 @@ static void flush(struct live *l)
 /* False if it does not read for long. */
 static bool flush_waiting(struct live *l)
 {
-    struct pollfd p = { .fd = l->script, .events = POLLOUT };
+    struct pollfd p = { .fd = l->talk, .events = POLLOUT };
 
     if (poll(&p, 1, READ_MS) <= 0)
         return false;
@@ -79,41 +102,45 @@ static bool flush_waiting(struct live *l)
 
 static void draw_number(struct live *l)
 {
-    unsigned char random[REPORT_NUMBER / 2] = { 0 };
+    unsigned long long random = 0;
 
-    (void)!getrandom(random, sizeof(random), 0);
-    for (size_t i = 0; i < sizeof(random); i++)
-        (void)snprintf(l->number + 2 * i, 3, "%02x", random[i]);
+    (void)!getrandom(&random, sizeof(random), 0);
+    (void)snprintf(l->number, sizeof(l->number), "%0*llx", REPORT_NUMBER, random);
 }
 
 /* ---- the directory ---- */
 
-static int write_file(const struct live *l, const char *name, const char *text, size_t len)
+static int write_file(const char *path, const void *data, size_t len)
 {
-    char path[STREAM_PATH];
-    auto_close int fd = -1;
+    auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-    (void)snprintf(path, sizeof(path), "%s/%s", l->dir, name);
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return fd < 0 ? -errno : fd_write_all(fd, text, len);
+    return fd < 0 ? -errno : fd_write_all(fd, data, len);
 }
 
-/* Where the command is evaluated, so that it can return. A command may have removed it. */
-static int keep_files(const struct live *l, struct gb_err *err)
+/* A command may have removed it, or put something else in its place. What some process has mapped
+ * is not written to: it gets a new one. */
+static int keep_file(const struct live *l, const char *name, const void *data, size_t len,
+                     struct gb_err *err)
 {
-    static const char text[] = "\\builtin eval \"$__gb_cmd\"\n";
-    char path[STREAM_PATH];
+    char path[PATH_ROOM];
     struct stat st;
     int r;
 
-    (void)snprintf(path, sizeof(path), "%s/" COMMAND_FILE, l->dir);
-    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)sizeof(text) - 1)
+    (void)snprintf(path, sizeof(path), "%s/%s", l->dir, name);
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)len)
         return 0;
     (void)mkdir(l->dir, 0700);
-    r = write_file(l, COMMAND_FILE, text, sizeof(text) - 1);
-    if (r < 0 || stream_make_spare(l->dir) < 0)
-        return gb_fail(err, GB_E_SYSTEM, r < 0 ? -r : errno, "writing '%s'", path);
-    return 0;
+    (void)unlink(path);
+    r = write_file(path, data, len);
+    return r < 0 ? gb_fail(err, GB_E_SYSTEM, -r, "writing '%s'", path) : 0;
+}
+
+/* Where the command is evaluated, so that it can return. */
+static int keep_command_file(const struct live *l, struct gb_err *err)
+{
+    static const char text[] = "\\builtin eval \"$__gb_cmd\"\n";
+
+    return keep_file(l, COMMAND_FILE, text, sizeof(text) - 1, err);
 }
 
 static int make_dir(struct live *l, struct gb_err *err)
@@ -123,19 +150,20 @@ static int make_dir(struct live *l, struct gb_err *err)
     if (snprintf(l->dir, sizeof(l->dir), "%s/.glovebox-XXXXXX", tmp) >= (int)sizeof(l->dir) ||
         !mkdtemp(l->dir))
         return gb_fail(err, GB_E_SYSTEM, errno, "making a directory in '%.80s'", tmp);
-    return keep_files(l, err);
+    return keep_command_file(l, err);
 }
 
 /* ---- starting it ---- */
 
 struct ends {
-    int script[2], status[2];
+    int script[2], talk[2];
 };
 
 static bool make_ends(struct ends *e)
 {
     *e = (struct ends){ { -1, -1 }, { -1, -1 } };
-    return pipe2(e->script, O_CLOEXEC) == 0 && pipe2(e->status, O_CLOEXEC) == 0;
+    return pipe2(e->script, O_CLOEXEC) == 0 &&
+           socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e->talk) == 0;
 }
 
 static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
@@ -158,7 +186,7 @@ static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
         return r;
     }
     /* It refuses a number beyond the limit of open files. */
-    r = posix_spawn_file_actions_adddup2(&actions, e->status[1], STATUS_FD);
+    r = posix_spawn_file_actions_adddup2(&actions, e->talk[1], STEP_FD);
     (void)posix_spawn_file_actions_adddup2(&actions, e->script[0], STDIN_FILENO);
     (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -177,7 +205,7 @@ static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
 /* Is there something that the last one left, whole? */
 static bool has_state(const struct live *l)
 {
-    char path[STREAM_PATH], tail[REPORT_NUMBER + 3] = "", want[REPORT_NUMBER + 3];
+    char path[PATH_ROOM], tail[REPORT_NUMBER + 3] = "", want[REPORT_NUMBER + 3];
     auto_close int fd = -1;
     off_t size;
 
@@ -191,14 +219,12 @@ static bool has_state(const struct live *l)
 }
 
 /* What it is told first of all; with `carry`, what the last one held. */
-static int introduce(struct live *l, bool carry, struct gb_err *err)
+static int say_introduction(struct live *l, bool carry, struct gb_err *err)
 {
-    char path[STREAM_PATH];
+    char path[PATH_ROOM];
 
-    l->to_say.len = 0;
-    l->said.len = 0;
     if (say(l, loader_text, err) < 0 || say(l, "__gb_dir=", err) < 0 ||
-        say_quoted(l, l->dir, err) < 0 || say(l, "; __gb_step=$__gb_dir/" STEP_FILE, err) < 0)
+        say_quoted(l, l->dir, err) < 0)
         return -1;
     /* One group for all, which has the terminal; Ctrl-C is for what runs and not for the shell. */
     if (l->pty.master >= 0 &&
@@ -206,50 +232,98 @@ static int introduce(struct live *l, bool carry, struct gb_err *err)
             0)
         return -1;
     if (!carry)
-        return say(l, "\n", err);
+        return say_nul(l, err);
     (void)snprintf(path, sizeof(path), "%s/state", l->dir);
     return say(l, "; \\builtin . ", err) < 0 || say_quoted(l, path, err) < 0 ||
-                   say(l, " 2>/dev/null\n", err) < 0
+                   say(l, " 2>/dev/null", err) < 0
                ? -1
-               : 0;
+               : say_nul(l, err);
 }
 
 static void drop_shell(struct live *l)
 {
     gb_closep(&l->script);
-    gb_closep(&l->status);
-    l->script = l->status = -1;
+    gb_closep(&l->talk);
+    l->script = l->talk = -1;
     l->pid = 0;
+    l->to_say.len = 0;
+    drop_passed(l);
+}
+
+static int begin_step(struct live *l, struct gb_err *err)
+{
+    static const struct step head;
+
+    return gb_buf_add(&l->to_say, (const char *)&head, sizeof(head), err);
+}
+
+/* All of it is there: hand it over. Its line comes last, since that is what wakes it. */
+static int end_step(struct live *l, const struct step *about, struct gb_err *err)
+{
+    struct step head = *about;
+
+    head.len = (uint32_t)(l->to_say.len - sizeof(head));
+    memcpy(l->to_say.data, &head, sizeof(head));
+    flush(l);
+    if (l->script >= 0 && fd_write_all(l->script, STEP_LINE, strlen(STEP_LINE)) < 0)
+        return gb_fail(err, GB_E_GONE, 0, "the shell does not read");
+    return 0;
+}
+
+/* The first line of all. */
+static int say_load(const struct live *l, struct gb_err *err)
+{
+    auto_free char *dir = shell_quote(SHELL_BASH, l->dir);
+    char line[4 * PATH_ROOM];
+    int r;
+
+    if (!dir)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "quoting a word");
+    if (keep_file(l, MODULE_FILE, step_module, sizeof(step_module), err) < 0)
+        return -1;
+    (void)snprintf(line, sizeof(line),
+                   "\\builtin enable -f %s/" MODULE_FILE " __gb || \\builtin exit 126\n", dir);
+    r = fd_write_all(l->script, line, strlen(line));
+    return r < 0 ? gb_fail(err, GB_E_SYSTEM, -r, "telling the shell how to begin") : 0;
+}
+
+static int introduce(struct live *l, bool carry, struct gb_err *err)
+{
+    l->to_say.len = 0;
+    l->said.len = 0;
+    if (say_load(l, err) < 0)
+        return -1;
+    if (begin_step(l, err) < 0 || say_introduction(l, carry, err) < 0 ||
+        say_nul(l, err) < 0 || say_nul(l, err) < 0)
+        return -1;
+    return end_step(l, &(struct step){ 0 }, err);
 }
 
 static int start(struct live *l, bool carry, struct gb_err *err)
 {
     struct ends e;
-    int r;
+    int r = make_ends(&e) ? spawn(l, &e, &l->pid) : errno;
 
-    if (!make_ends(&e)) {
-        r = errno;
-    } else {
-        r = spawn(l, &e, &l->pid);
-    }
     gb_closep(&e.script[0]);
-    gb_closep(&e.status[1]);
+    gb_closep(&e.talk[1]);
     l->script = e.script[1];
-    l->status = e.status[0];
+    l->talk = e.talk[0];
     if (r != 0) {
         drop_shell(l);
         (void)gb_fail(err, GB_E_SYSTEM, r, "starting %s", l->program);
         return r == EBADF || r == EMFILE
                    ? gb_fail_hint(err, "a shell that stays needs at least %d open files",
-                                  STATUS_FD + 1)
+                                  STEP_FILES)
                    : -1;
     }
     (void)fcntl(l->script, F_SETFL, O_NONBLOCK);
-    (void)fcntl(l->status, F_SETFL, O_NONBLOCK);
-    if (introduce(l, carry, err) < 0)
-        return -1;
-    flush(l);
-    return 0;
+    (void)fcntl(l->talk, F_SETFL, O_NONBLOCK);
+    if (introduce(l, carry, err) == 0)
+        return 0;
+    (void)kill(l->pid, SIGKILL);
+    (void)waitpid(l->pid, NULL, 0);
+    drop_shell(l);
+    return -1;
 }
 
 int live_begin(struct live *l, json_t *request, struct gb_err *err)
@@ -257,7 +331,7 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
     const char *workdir = json_string_at(request, "workdir", NULL);
 
     *l = (struct live){
-        .begun = json_incref(request), .script = -1, .status = -1, .pty.master = -1
+        .begun = json_incref(request), .script = -1, .talk = -1, .pty.master = -1
     };
     gb_buf_init(&l->pending, PENDING_MAX);
     gb_buf_init(&l->to_say, SAY_MAX);
@@ -278,6 +352,9 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
         return -1;
     if (workdir && chdir(workdir) < 0)
         return gb_fail(err, GB_E_INVALID, errno, "workdir: entering '%.120s'", workdir);
+    l->nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (l->nothing < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "opening /dev/null");
     if (make_dir(l, err) < 0 || start(l, false, err) < 0)
         return -1;
     return live_ask(l, err);
@@ -309,26 +386,6 @@ static int say_exports(struct live *l, const json_t *exports, struct gb_err *err
             return -1;
     }
     return 0;
-}
-
-static void forget_stdin(struct live *l)
-{
-    char path[STREAM_PATH];
-
-    if (!l->has_stdin)
-        return;
-    feed_name(l->dir, l->cell, path);
-    (void)unlink(path);
-    l->has_stdin = false;
-}
-
-static int copy_stdin(const struct live *l, int in, char path[STREAM_PATH], struct gb_err *err)
-{
-    (void)snprintf(path, STREAM_PATH, "/dev/null");
-    if (in < 0)
-        return 0;
-    feed_name(l->dir, l->cell, path);
-    return feed_write(path, in, err);
 }
 
 /* Which of two gives way: one that nobody can write to any more, since whoever can would be killed
@@ -363,79 +420,54 @@ static struct stream *stream_of(struct live *l, uint64_t cell)
     return NULL;
 }
 
-static int say_streams(struct live *l, const char *in, struct gb_err *err)
+/* What it reads and prints to: in a terminal, that. */
+static int pass_streams(struct live *l, int in, struct gb_err *err)
 {
-    struct stream *s = l->pty.master >= 0 ? NULL : free_stream(l);
-    char text[3 * STREAM_PATH + 64], out[STREAM_PATH], errs[STREAM_PATH];
+    struct stream *s = free_stream(l);
 
-    if (l->pty.master >= 0) {
-        (void)snprintf(text, sizeof(text), " 0<>%s 1>&0 2>&0 %d>&-; ", l->pty.path, STATUS_FD);
-        return say(l, text, err);
-    }
-    if (stream_open(s, l->dir, l->cell, &l->idle_pipes) < 0)
-        return gb_fail(err, GB_E_SYSTEM, errno, "making pipes in '%s'", l->dir);
-    stream_name(l->dir, s->name, 0, out);
-    stream_name(l->dir, s->name, 1, errs);
-    (void)snprintf(text, sizeof(text), " 0<%s 1>%s 2>%s %d>&-; ", in, out, errs, STATUS_FD);
-    return say(l, text, err);
+    l->pass[0] = in >= 0 ? in : l->nothing;
+    if (stream_open(s, l->cell, &l->ahead, &l->pass[1]) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making pipes for the command");
+    l->n_pass = 3;
+    return 0;
 }
 
-static int say_command(struct live *l, const json_t *request, int in, struct gb_err *err)
+/* What is evaluated before the command. */
+static int say_text(struct live *l, const json_t *request, struct gb_err *err)
 {
     const char *anchor = json_string_at(request, "anchor", NULL);
-    const json_t *argv = json_object_get(request, "argv");
-    char text[STREAM_PATH + 80], path[STREAM_PATH];
 
-    if (in >= 0 && l->pty.master >= 0) {
+    if (say_exports(l, json_object_get(request, "exports"), err) < 0)
+        return -1;
+    if (anchor && (say(l, "\\builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
+                   say(l, " || :", err) < 0))
+        return -1;
+    return say_nul(l, err);
+}
+
+static int say_command(struct live *l, const json_t *request, int in, struct step *head,
+                       struct gb_err *err)
+{
+    const json_t *argv = json_object_get(request, "argv");
+    bool has_terminal = l->pty.master >= 0;
+    char path[PATH_ROOM];
+
+    if (in >= 0 && has_terminal) {
         (void)gb_fail(err, GB_E_INVALID, 0, "stdin: what runs in a terminal reads what is typed");
         return gb_fail_hint(err, "use op 'type', or '<' and a file");
     }
-    l->has_stdin = in >= 0;
-    if (copy_stdin(l, in, path, err) < 0 ||
-        say_exports(l, json_object_get(request, "exports"), err) < 0)
-        return -1;
-    if (anchor && (say(l, "\\builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
-                   say(l, " || :; ", err) < 0))
-        return -1;
     (void)snprintf(l->mark, sizeof(l->mark), "%s", l->number);
-    (void)snprintf(text, sizeof(text),
-                   "[[ -z ${__gb_stopped-} ]] || __gb_go_on; __gb_mark=%s; __gb_cmd=", l->mark);
-    if (say(l, text, err) < 0 || say_quoted(l, json_string_at(request, "code", ""), err) < 0)
-        return -1;
-    /* Its "$?" is that of the one before; under 'set -e' that would be the end of it. */
-    if (l->last_status != 0) {
-        (void)snprintf(text, sizeof(text), "; [[ $- == *e* ]] || __gb_rc %d", l->last_status);
-        if (say(l, text, err) < 0)
-            return -1;
-    }
-    (void)snprintf(text, sizeof(text), "; \\builtin . %s/" COMMAND_FILE, l->dir);
-    if (say(l, text, err) < 0)
+    (void)snprintf(path, sizeof(path), "%s/" COMMAND_FILE, l->dir);
+    if (say_text(l, request, err) < 0 || say_string(l, has_terminal ? l->pty.path : "", err) < 0 ||
+        say_string(l, json_string_at(request, "code", ""), err) < 0 ||
+        say_string(l, path, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(argv); i++)
-        if (say(l, " ", err) < 0 ||
-            say_quoted(l, json_string_value(json_array_get(argv, i)), err) < 0)
+        if (say_string(l, json_string_value(json_array_get(argv, i)), err) < 0)
             return -1;
-    return say_streams(l, path, err);
-}
-
-static int say_end(struct live *l, struct gb_err *err)
-{
-    char text[REPORT_NUMBER + 40];
-
-    (void)snprintf(text, sizeof(text), "__gb_end %s \"$?\"\n", l->number);
-    return say(l, text, err);
-}
-
-/* It reads its input byte by byte: what it is to do is better read from a file, unless there is no
- * room for one. */
-static int say_shorter(struct live *l, struct gb_err *err)
-{
-    int r = write_file(l, STEP_FILE, l->to_say.data, l->to_say.len);
-
-    if (r < 0)
-        return 0;
-    l->to_say.len = 0;
-    return say(l, "\\. \"$__gb_step\"\n", err);
+    head->n_words = 1 + (uint32_t)json_array_size(argv);
+    head->status = l->last_status;
+    return has_terminal ? 0 : pass_streams(l, in, err);
 }
 
 /* It never begins. */
@@ -443,11 +475,24 @@ static void abandon(struct live *l)
 {
     struct stream *s = stream_of(l, l->cell);
 
-    forget_stdin(l);
-    if (!s)
-        return;
-    stream_unlink(s, l->dir);
-    stream_close(s);
+    drop_passed(l);
+    l->to_say.len = 0;
+    if (s)
+        stream_close(s);
+}
+
+static int say_step(struct live *l, const json_t *request, int in, struct gb_err *err)
+{
+    struct step head = { 0 };
+
+    draw_number(l);
+    memcpy(head.number, l->number, sizeof(head.number));
+    if (begin_step(l, err) < 0)
+        return -1;
+    if (request ? say_command(l, request, in, &head, err) < 0
+                : say_nul(l, err) < 0 || say_nul(l, err) < 0 || say_nul(l, err) < 0)
+        return -1;
+    return end_step(l, &head, err);
 }
 
 static int begin(struct live *l, const json_t *request, int in, struct gb_err *err)
@@ -457,18 +502,13 @@ static int begin(struct live *l, const json_t *request, int in, struct gb_err *e
     while (l->to_say.len > 0 && l->pid > 0)
         if (!flush_waiting(l))
             return gb_fail(err, GB_E_GONE, 0, "the shell does not read");
-    draw_number(l);
     l->said.len = 0; /* what nobody was asked */
-    if ((request && (keep_files(l, err) < 0 || say_command(l, request, in, err) < 0)) ||
-        say_end(l, err) < 0 || (request && say_shorter(l, err) < 0)) {
-        if (request)
-            abandon(l);
-        l->to_say.len = 0;
+    if ((request && keep_command_file(l, err) < 0) || say_step(l, request, in, err) < 0) {
+        abandon(l);
         return err->code == GB_E_LIMIT ? gb_fail_wrap(err, "the command and its arguments") : -1;
     }
     l->is_asked = !request;
     l->is_running = l->is_fresh = true;
-    flush(l);
     return 0;
 }
 
@@ -562,17 +602,12 @@ static void settle_streams(struct live *l)
 {
     struct stream *s = l->is_asked ? NULL : stream_of(l, l->cell);
 
-    forget_stdin(l);
     if (!s)
         return;
     for (int i = 0; i < 2; i++)
         stream_read(s, i, false, true);
-    if (stream_is_open(s)) {
-        stream_unlink(s, l->dir);
-        return;
-    }
-    l->idle_pipes = s->name;
-    stream_close(s);
+    if (!stream_is_open(s))
+        stream_close(s);
 }
 
 static void over(struct live *l, int status)
@@ -595,10 +630,10 @@ static void hear(struct live *l)
         l->said.len = 0;
         return;
     }
-    n = read(l->status, l->said.data + l->said.len, 4096);
+    n = read(l->talk, l->said.data + l->said.len, 4096);
     if (n == 0) { /* it ends, or has closed it: then it cannot be heard any more */
-        gb_closep(&l->status);
-        l->status = -1;
+        gb_closep(&l->talk);
+        l->talk = -1;
     }
     if (n <= 0)
         return;
@@ -608,6 +643,7 @@ static void hear(struct live *l)
         return;
     }
     if (report_read(l->said.data, l->said.len, l->number, &r, &used)) {
+        l->is_heard = true;
         (void)snprintf(l->cwd, sizeof(l->cwd), "%s", r.cwd);
         note_jobs(l, &r);
         over(l, r.status);
@@ -641,21 +677,26 @@ void live_reap(struct live *l)
     if (l->is_running)
         over(l, WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status));
     /* One that ends while nobody asks anything of it is replaced when somebody does: it might end
-     * again at once. So is one for which there is no room now. */
-    if (was_running)
+     * again at once. So is one for which there is no room now. One that never spoke never will. */
+    if (was_running && l->is_heard)
         (void)start(l, carry, &err);
 }
 
 /* ---- turns ---- */
 
+void live_prepare(struct live *l)
+{
+    if (l->pty.master < 0)
+        (void)stream_prepare(&l->ahead); /* or it is told when the command is */
+}
+
 size_t live_poll(const struct live *l, struct pollfd *ret)
 {
     size_t n = 0;
 
-    if (l->status >= 0)
-        ret[n++] = (struct pollfd){ .fd = l->status, .events = POLLIN };
-    if (l->script >= 0 && l->to_say.len > 0)
-        ret[n++] = (struct pollfd){ .fd = l->script, .events = POLLOUT };
+    if (l->talk >= 0)
+        ret[n++] = (struct pollfd){ .fd = l->talk,
+                                    .events = l->to_say.len > 0 ? POLLIN | POLLOUT : POLLIN };
     if (l->pty.master >= 0)
         ret[n++] = (struct pollfd){ .fd = l->pty.master, .events = POLLIN };
     for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
@@ -688,10 +729,10 @@ void live_turn(struct live *l, const struct pollfd *fds, size_t n)
     }
     if (l->pty.master >= 0 && has_come(fds, n, l->pty.master))
         (void)read_terminal(l);
-    if (l->script >= 0 && has_come(fds, n, l->script))
+    if (l->talk >= 0 && has_come(fds, n, l->talk)) {
         flush(l);
-    if (l->status >= 0 && has_come(fds, n, l->status))
         hear(l);
+    }
 }
 
 /* ---- what is known ---- */

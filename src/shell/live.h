@@ -35,23 +35,26 @@ struct live {
     char *program;
     char dir[160];        /* where its pipes are made */
     pid_t pid;            /* of the shell; 0: there is none */
-    int script;           /* where it reads */
-    int status;           /* where it reports */
+    int nothing;          /* /dev/null: what most commands read */
+    int script;           /* where it reads lines */
+    int talk;             /* where it takes commands and reports (step.h) */
     struct gb_buf to_say; /* what it was not told yet */
+    int pass[3];          /* and what comes with it: a command's standard descriptors */
+    size_t n_pass;
     struct gb_buf said;   /* what it reported, as far as it came */
     char number[REPORT_NUMBER + 1];
     char mark[REPORT_NUMBER + 1]; /* that of the last command: what the shell leaves ends with it */
     bool has_left;                /* something to go on from, when it is started again */
     uint64_t cell;
     int last_status;
+    bool is_heard; /* it has reported once: it could load what it needs for that */
     bool is_running;
     bool is_asked; /* what runs is no command, but a question (live_ask) */
-    bool has_stdin;
     /* A command has just begun: most are over before it is worth looking at its pipes. */
     bool is_fresh;
     bool is_new; /* since the last command: what an earlier shell held is lost */
     struct stream streams[LIVE_STREAMS_MAX];
-    uint64_t idle_pipes; /* the name of some that nobody holds, for the next command; 0: none */
+    struct stream_pipes ahead;
     struct live_job jobs[LIVE_JOBS_MAX];
     size_t n_jobs;
     char cwd[1024];
@@ -70,6 +73,9 @@ int live_run(struct live *l, const json_t *request, int in, struct gb_err *err) 
 
 /* Somebody waits again, or does not any more: what was printed there meanwhile is told first. */
 void live_attend(struct live *l, bool is_attended);
+
+/* Nobody waits: make what the next command will need. */
+void live_prepare(struct live *l);
 
 /* Ask for a report alone: the same, without a command. */
 int live_ask(struct live *l, struct gb_err *err) gb_nodiscard;

@@ -1,17 +1,13 @@
 # shellcheck shell=bash disable=SC2154 # what is set by the lines of ours, and in traps
-# What a persistent bash is told before its first command (live.c). Every command then comes as one line
-# at top level: no loop that 'break' could leave, no function that would make 'declare' local. It is
-# evaluated in a file that is sourced, so that 'return' ends the command and not the shell.
-__gb_rc() { return "$1"; }
+# What a persistent bash is told before its first command (live.c). Every command then comes at top level,
+# handed over by a builtin (step.c): no loop that 'break' could leave, no function that would make 'declare'
+# local. It is evaluated in a file that is sourced, so that 'return' ends the command and not the shell.
 
 # How a command is stopped from outside: each function and each sourced file that is under way returns
 # before its next step, until we are back at top level.
 __gb_unwind() {
-    case ${FUNCNAME[1]-} in
-    __gb_end | __gb_go_on) return 0 ;;
-    esac
-    # Of what is sourced, the first file is ours.
-    ((${#FUNCNAME[@]} < 3)) || return 2
+    [[ ${FUNCNAME[1]-} != __gb_go_on ]] || return 0
+    ((${#FUNCNAME[@]} < 2)) || return 2
 }
 
 # Also for one that was to be stopped and was over already: the next is not meant.
@@ -20,20 +16,6 @@ __gb_go_on() {
     builtin shopt -u extdebug
     builtin set +T
     builtin unset -v __gb_stopped
-}
-
-# The command is over: say so, with the jobs, its number, its status and the directory. No names but ours:
-# those of commands may be read-only.
-__gb_end() {
-    if [[ -n ${__gb_stopped-} ]]; then
-        __gb_go_on
-        builtin set -- "$1" 130
-    fi
-    builtin unset -v __gb_cmd
-    {
-        builtin jobs -l
-        builtin printf '\0%s %s\0%s\0' "$1" "$2" "${PWD-}"
-    } >&61
 }
 
 # The shell ends, by 'exit', by an error under 'set -e' or the like: what it holds goes into a file,

@@ -16,70 +16,29 @@ enum {
     PIECE = 64 << 10
 };
 
-void stream_name(const char *dir, uint64_t name, int which, char path[STREAM_PATH])
+int stream_prepare(struct stream_pipes *p)
 {
-    (void)snprintf(path, STREAM_PATH, "%s/%c%llu", dir, which == 0 ? 'o' : 'e',
-                   (unsigned long long)name);
-}
-
-static int make_both(const char *dir, uint64_t name)
-{
-    char path[STREAM_PATH];
-
     for (int i = 0; i < 2; i++) {
-        stream_name(dir, name, i, path);
-        if (mkfifo(path, 0600) < 0 && errno != EEXIST)
+        if (p->has[i])
+            continue;
+        if (pipe2(p->fds[i], O_CLOEXEC) < 0)
             return -1;
+        (void)fcntl(p->fds[i][0], F_SETFL, O_NONBLOCK);
+        p->has[i] = true;
     }
     return 0;
 }
 
-int stream_make_spare(const char *dir)
+int stream_open(struct stream *s, uint64_t cell, struct stream_pipes *p, int ret_ends[2])
 {
-    return make_both(dir, 0);
-}
-
-static bool open_both(struct stream *s, const char *dir)
-{
-    char path[STREAM_PATH];
-
+    if (stream_prepare(p) < 0)
+        return -1;
+    *s = (struct stream){ .cell = cell, .fds = { p->fds[0][0], p->fds[1][0] } };
     for (int i = 0; i < 2; i++) {
-        stream_name(dir, s->name, i, path);
-        s->fds[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+        ret_ends[i] = p->fds[i][1];
+        p->has[i] = false;
     }
-    if (s->fds[0] >= 0 && s->fds[1] >= 0)
-        return true;
-    for (int i = 0; i < 2; i++)
-        gb_closep(&s->fds[i]);
-    stream_unlink(s, dir);
-    return false;
-}
-
-int stream_open(struct stream *s, const char *dir, uint64_t cell, uint64_t *idle)
-{
-    *s = (struct stream){ .cell = cell, .name = *idle, .fds = { -1, -1 } };
-    *idle = 0;
-    if (s->name != 0 && open_both(s, dir)) /* a command may have removed them */
-        return 0;
-    s->name = cell;
-    if (make_both(dir, cell) < 0) {
-        stream_unlink(s, dir);
-        s->name = 0;
-    }
-    if (open_both(s, dir))
-        return 0;
-    stream_close(s);
-    return -1;
-}
-
-void stream_unlink(const struct stream *s, const char *dir)
-{
-    char path[STREAM_PATH];
-
-    for (int i = 0; i < 2 && s->name != 0; i++) {
-        stream_name(dir, s->name, i, path);
-        (void)unlink(path);
-    }
+    return 0;
 }
 
 static void keep_late(struct stream *s, const char *bytes, size_t len)
@@ -127,12 +86,8 @@ void stream_read(struct stream *s, int which, bool is_late, bool is_all)
 {
     int left = 0;
 
-    if (s->fds[which] < 0)
+    if (s->fds[which] < 0 || !read_piece(s, which, is_late) || !is_all)
         return;
-    if (!is_all) {
-        (void)read_piece(s, which, is_late);
-        return;
-    }
     /* No more than there is: a job may go on writing. And once more for the end. */
     (void)ioctl(s->fds[which], FIONREAD, &left);
     for (; left > 0 && s->fds[which] >= 0 && read_piece(s, which, is_late); left -= PIECE)

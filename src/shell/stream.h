@@ -1,9 +1,8 @@
 #pragma once
 /*
- * What a command of a persistent shell prints to: two named pipes, which the shell opens by their
- * names. When the command is over and nobody holds them, the next one can have them. When somebody
- * does, a job that it left behind, they lose their names, and what comes is kept apart from what
- * later commands print.
+ * What a command of a persistent shell prints to: two pipes, its own. When it is over and somebody
+ * still holds them, a job that it left behind, what comes is kept apart from what later commands
+ * print.
  */
 #include <poll.h>
 #include <stdbool.h>
@@ -12,30 +11,27 @@
 
 enum {
     STREAM_KEEP = 256 << 10, /* of what jobs print, bytes that can still be read */
-    STREAM_PATH = 256,
 };
 
 struct stream {
     uint64_t cell; /* the command's number; 0: not in use */
     int fds[2];    /* of its output and its errors; -1: every writer is gone */
-    uint64_t name; /* of the pipes: a command's number, or 0: those that are always there */
     char *late;    /* what came after the command */
     size_t n_late;
     uint64_t dropped; /* and is not kept any more, before that */
 };
 
-void stream_name(const char *dir, uint64_t name, int which, char path[STREAM_PATH]);
+/* Pipes for the next command, as far as they are made. All 0: none are. */
+struct stream_pipes {
+    int fds[2][2];
+    bool has[2];
+};
 
-/* Make those that are there for when no others can be made: the file system is full, say. */
-int stream_make_spare(const char *dir);
+/* Make those that are missing, while nobody waits for it. Returns 0 or -1. */
+int stream_prepare(struct stream_pipes *p);
 
-/* Take those of the name *idle, which becomes 0, or make both, or take the spare ones. Returns 0,
- * or
- * -1. */
-int stream_open(struct stream *s, const char *dir, uint64_t cell, uint64_t *idle);
-
-/* The shell has opened them, or never will, and no other command is to have them. */
-void stream_unlink(const struct stream *s, const char *dir);
+/* Take them, made now where they are not yet. Returns 0 and the ends for the command, or -1. */
+int stream_open(struct stream *s, uint64_t cell, struct stream_pipes *p, int ret_ends[2]);
 
 /* Take what is there. While the command runs it goes to our own descriptors 1 and 2. `is_all`: to
  * the end of what is in the pipe now. */

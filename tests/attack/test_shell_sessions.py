@@ -58,7 +58,7 @@ ATTACKS = {
     "state_that_never_ends": ("declare -p() { :; }; printf() { while :; do :; done; }; compgen() { :; }; exit", {"intact", "new"}),
     "own_state_file": ("cd \"$__gb_dir\"; echo 'while :; do :; done' > state; echo \"#$__gb_mark\" >> state; "
                        "chmod 400 state; trap - EXIT; exit 3", {"intact", "new", None}),
-    "pipes_replaced": ("cd \"$__gb_dir\"; rm -rf -- *; ln -s /etc/passwd step; ln -s /etc/passwd command; mkfifo state", {"intact", "new", None}),
+    "pipes_replaced": ("cd \"$__gb_dir\"; rm -rf -- *; ln -s /etc/passwd step.so; ln -s /etc/passwd command; mkfifo state; exit", {"intact", "new", None}),
     "directory_replaced": ("rm -rf \"$__gb_dir\"; ln -s /usr \"$__gb_dir\"", {"intact", "new", None}),
     "here_document_bomb": (
         "x=$(head -c 1000000 /dev/zero | tr '\\0' x); for i in {1..2000}; do cat <<<\"$x$x$x\" >/dev/null; done", {"intact", "new", None}),
@@ -66,7 +66,13 @@ ATTACKS = {
     "deep_expansion": ("x=" + "$(" * 2000 + "echo" + ")" * 2000, {"intact", "new", None}),
     "brace_bomb": ("echo {1..100000}{1..100000} | head -c 10", {"intact", "new", None}),
     "no_more_commands": ("set -n; echo", {"intact", "new", None}),
-    "builtin_replaced": ("builtin() { :; }; enable -n printf eval; __gb_end() { :; }", {"intact", "new", None}),
+    "builtin_replaced": ("builtin() { :; }; enable -n printf eval; __gb() { :; }", {"intact", "new", None}),
+    "builtin_unloaded": ("enable -d __gb", {"intact", "new", None}),
+    "builtin_called": ("__gb", {"intact", "new", None}),
+    "builtin_called_aside": ("( __gb ) & sleep 0.2; ( for i in 0 1 2; do __gb; done ) & echo", {"intact", "new", None}),
+    "builtin_of_its_own": ("cd \"$__gb_dir\"; head -c $(stat -c %s step.so) /dev/urandom > x; mv x step.so; exit 3", {"intact", "new", None}),
+    "builtin_fed": ("exec 61<<<garbage", {"intact", "new", None}),
+    "home_taken": ("exec 62</dev/zero 63>&1; echo", {"intact", "new", None}),
     "startup_variables": (
         "export BASH_ENV=/workspace/x ENV=/workspace/x PROMPT_COMMAND='exit 9' LD_PRELOAD=/workspace/x.so; echo 'exit 9' > /workspace/x; bash -c :; exit 4",
         {"intact", "new", None}),
@@ -75,6 +81,11 @@ ATTACKS = {
     "jobs_that_lie": ("jobs() { echo '[1]+ 1 Running  x'; echo '[2]+ -1 Running  y'; }; sleep 300 &", {"intact"}),
     "late_writers": ("for i in {1..50}; do (sleep 0.$i; while echo late; do :; done) & done; echo", {"intact", "new", None}),
 }
+
+
+# Those after which the same shell may need to be replaced first.
+BROKEN = {"no_more_commands", "builtin_replaced", "builtin_unloaded", "builtin_called", "builtin_called_aside", "builtin_fed",
+          "home_taken"}
 
 
 class Batch:
@@ -119,7 +130,7 @@ def test_a_hostile_command(batch, name):
     assert all(job["pid"] > 1 for job in result.get("jobs", []))
     # Whatever it was, the next command is a command, if not of the same shell; and nobody else has felt it.
     after = batch.ask(session="bad", command="builtin echo here", timeout=5)
-    if after["session"] and after["session"]["state"] == "new" or name in ("no_more_commands", "builtin_replaced"):
+    if after["session"] and after["session"]["state"] == "new" or name in BROKEN:
         after = batch.ask(session="bad", command="echo here", timeout=5)
     assert after["stdout"] == "here\n" or after["status"] in ("failed", "timeout", "crashed"), after
     beside = batch.ask(session="beside", command="echo $X; pwd; kill -0 $P && echo runs")

@@ -488,18 +488,21 @@ def test_what_has_ended_is_not_killed_again(one):
 
 # ---- a full disk, few descriptors ----
 
-def test_standard_input_that_does_not_fit(one):
-    """Nothing of it is left."""
+def test_a_full_disk_keeps_no_command_from_running(one):
     one.run("head -c 1G /dev/zero > /tmp/big")
-    refused = one.run("cat", stdin="x" * 100000)
-    assert (refused["status"], refused["exit_code"]) == ("error", 125)
-    assert "stdin" in refused["error"]["message"] and "No space" in refused["error"]["message"]
-    assert one.out("rm /tmp/big; cd $__gb_dir; echo i*") == "i*\n"
-    assert one.out("cat", stdin="fits") == "fits"
+    assert "No space" in one.run("head -c 1M /dev/zero > /tmp/small")["stderr"]
+    assert one.out("wc -c", stdin="x" * 100000) == "100000\n"
+    assert one.run("exit 3")["exit_code"] == 3 and one.out("echo another") == "another\n"
+    assert one.out("rm /tmp/big; cd $__gb_dir; echo *") == "command state step.so\n"
+
+
+def test_long_arguments(one):
+    assert one.out('echo $# ${#6}', argv=["'" * 100000] * 6) == "6 100000\n"
 
 
 def test_a_command_that_is_too_long(one):
-    refused = one.run("echo $#", argv=["'" * 100000] * 6)
+    one.run(":")
+    refused = one.run(":", env={"LONG": "'" * 600000})
     assert refused["exit_code"] == 125 and "the command and its arguments: more than" in refused["error"]["message"]
     assert one.out("echo still") == "still\n"
 
@@ -670,8 +673,10 @@ def test_results_from_a_pipe():
 
 
 def test_what_cannot_begin_is_told_at_the_prompt():
-    done = glovebox("shell", "--", *["'" * 100000] * 6, input="echo $#\n")
-    assert (done.returncode, done.stdout) == (125, "") and "the command and its arguments: more than" in done.stderr
+    done = glovebox("shell", "--open-files", "60", input="echo hi\n")
+    assert (done.returncode, done.stdout) == (125, "") and "open files" in done.stderr
+    done = glovebox("shell", "--shell", "bash -r", input="echo hi\n")
+    assert (done.returncode, done.stdout) == (125, "") and "it loads no builtin" in done.stderr
 
 
 def test_jobs_from_the_prompt():

@@ -1,0 +1,225 @@
+/*
+ * The builtin that a persistent bash takes its commands with (step.h). It runs in bash's process,
+ * as bash's own builtins do, so each command costs it a dozen system calls; told the same by lines
+ * of script it needs a hundred. bash exports what such a builtin may use; the names and types below
+ * have been the same since its version 4.
+ *
+ * Nothing here is a boundary: whatever the command does to it, it does to its own shell.
+ */
+#include "shell/step.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/own.h"
+
+/* ---- of bash ---- */
+
+struct variable;
+struct word_desc;
+struct word_list;
+
+struct builtin {
+    const char *name;
+    int (*function)(struct word_list *words);
+    int flags;
+    const char *const *long_doc;
+    const char *short_doc;
+    char *handle;
+};
+
+enum {
+    BUILTIN_ENABLED = 1,
+    EVAL_NO_HISTORY = 4,
+    EVAL_NO_FREE = 8,
+    JOBS_LONG = 1,
+};
+
+extern volatile int last_command_exit_value;
+extern int parse_and_execute(char *text, const char *from, int flags);
+extern int source_builtin(struct word_list *words);
+extern struct variable *bind_variable(const char *name, char *value, int flags);
+extern int unbind_variable(const char *name);
+extern char *get_string_value(const char *name);
+extern struct word_desc *make_word(const char *text);
+extern struct word_list *make_word_list(struct word_desc *word, struct word_list *rest);
+extern void dispose_words(struct word_list *words);
+extern void *list_reverse(void *list);
+extern void list_all_jobs(int form);
+
+/* ---- what was handed over ---- */
+
+struct handed {
+    struct step head;
+    char *strings; /* owned */
+    char *text, *terminal, *command;
+    struct word_list *words; /* owned */
+    int fds[3];
+    size_t n_fds;
+};
+
+/* NULL when there are no more. */
+static char *next_string(const struct handed *h, size_t *at)
+{
+    char *text = h->strings + *at;
+
+    if (*at >= h->head.len)
+        return NULL;
+    *at += strlen(text) + 1;
+    return text;
+}
+
+static struct word_list *take_words(const struct handed *h, size_t at)
+{
+    struct word_list *words = NULL;
+    const char *text;
+
+    for (uint32_t i = 0; i < h->head.n_words && (text = next_string(h, &at)); i++)
+        words = make_word_list(make_word(text), words);
+    return list_reverse(words);
+}
+
+static bool take(struct handed *h)
+{
+    size_t at = 0;
+
+    *h = (struct handed){ .n_fds = ARRAY_LEN(h->fds) };
+    if (fd_recv(STEP_FD, &h->head, sizeof(h->head), h->fds, &h->n_fds) != sizeof(h->head))
+        return false;
+    h->strings = malloc((size_t)h->head.len + 1);
+    if (!h->strings || fd_read_all(STEP_FD, h->strings, h->head.len) < 0)
+        return false;
+    h->strings[h->head.len] = '\0';
+    h->text = next_string(h, &at);
+    h->terminal = next_string(h, &at);
+    h->command = next_string(h, &at);
+    h->words = take_words(h, at);
+    h->head.number[REPORT_NUMBER] = '\0';
+    return h->command != NULL;
+}
+
+static void put_away(struct handed *h)
+{
+    dispose_words(h->words);
+    free(h->strings);
+    for (size_t i = 0; i < h->n_fds; i++)
+        (void)close(h->fds[i]);
+}
+
+/* ---- its standard descriptors ---- */
+
+/* Where bash itself reads and writes: its lines, and nothing. */
+static int home[2] = { -1, -1 };
+
+static bool remember_home(void)
+{
+    for (int i = 0; i < 2 && home[i] < 0; i++) {
+        home[i] = fcntl(i, F_DUPFD_CLOEXEC, STEP_FD + 1);
+        if (home[i] < 0)
+            return false;
+    }
+    return fcntl(STEP_FD, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+static void go_home(void)
+{
+    for (int i = 0; i < 3; i++)
+        (void)dup2(home[i > 0], i);
+}
+
+/* A terminal is opened here, since it becomes that of whose session opens it first. */
+static void enter(struct handed *h)
+{
+    if (h->terminal[0] != '\0' && h->n_fds == 0) {
+        int fd = open(h->terminal, O_RDWR | O_CLOEXEC);
+        for (int i = 0; i < 3; i++)
+            (void)dup2(fd, i);
+        gb_closep(&fd);
+    }
+    for (size_t i = 0; i < h->n_fds; i++) {
+        (void)dup2(h->fds[i], (int)i);
+        (void)close(h->fds[i]);
+    }
+    h->n_fds = 0;
+}
+
+/* ---- the command ---- */
+
+static void evaluate(char *text)
+{
+    if (text[0] != '\0')
+        (void)parse_and_execute(text, "glovebox", EVAL_NO_HISTORY | EVAL_NO_FREE);
+}
+
+/* Was it stopped from outside (loader.sh)? Also one that was to be stopped and was over already. */
+static bool was_stopped(void)
+{
+    char go_on[] = "__gb_go_on";
+
+    if (!get_string_value("__gb_stopped"))
+        return false;
+    evaluate(go_on);
+    return true;
+}
+
+static void run(struct handed *h)
+{
+    (void)was_stopped();
+    evaluate(h->text);
+    if (!h->words)
+        return;
+    (void)bind_variable("__gb_mark", h->head.number, 0);
+    (void)bind_variable("__gb_cmd", h->command, 0);
+    enter(h);
+    last_command_exit_value = h->head.status;
+    last_command_exit_value = source_builtin(h->words);
+    if (was_stopped())
+        last_command_exit_value = 130;
+    (void)unbind_variable("__gb_cmd");
+}
+
+/* Its jobs are printed by bash, to standard output. Who hears the end of it is to find its pipes
+ * free. */
+static void report(const struct handed *h, int status)
+{
+    const char *cwd = get_string_value("PWD");
+    char text[REPORT_NUMBER + 4096 + 16];
+    int len = snprintf(text, sizeof(text), "%c%s %d%c%.4096s", '\0', h->head.number, status, '\0',
+                       cwd ? cwd : "");
+
+    (void)dup2(STEP_FD, STDOUT_FILENO);
+    list_all_jobs(JOBS_LONG);
+    (void)fflush(stdout);
+    go_home();
+    (void)fd_write_all(STEP_FD, text, (size_t)len + 1);
+}
+
+static int step(struct word_list *words)
+{
+    struct handed h;
+
+    (void)words;
+    if (!remember_home() || !take(&h))
+        exit(126); /* without a word: nobody would hear it */
+    run(&h);
+    put_away(&h);
+    if (h.head.number[0] != '\0')
+        report(&h, last_command_exit_value);
+    return 0;
+}
+
+static const char *const about[] = { "Take the next command and report its end.", NULL };
+
+/* By this name bash finds it. */
+__attribute__((visibility("default"))) struct builtin __gb_struct = {
+    .name = "__gb",
+    .function = step,
+    .flags = BUILTIN_ENABLED,
+    .long_doc = about,
+    .short_doc = "__gb",
+};
