@@ -153,8 +153,8 @@ static int put_object(struct gb_buf *to, const json_t *json)
 
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         const char *key = json_object_iter_key(at);
-        if (put(to, comma, 1) < 0 || put_string(to, key, strlen(key)) < 0 ||
-            put(to, ":", 1) < 0 || put_json(to, json_object_iter_value(at)) < 0)
+        if (put(to, comma, 1) < 0 || put_string(to, key, strlen(key)) < 0 || put(to, ":", 1) < 0 ||
+            put_json(to, json_object_iter_value(at)) < 0)
             return -1;
         comma = ",";
     }

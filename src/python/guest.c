@@ -304,7 +304,7 @@ struct frame *guest_frame(enum frame_kind kind, const json_t *json, const uint64
         return NULL;
     }
     *frame = (struct frame){ .kind = kind, .len = (uint32_t)len, .token = *token };
-    memcpy(frame + 1, text, len);
+    memcpy(frame + 1, text, frame->len);
     return frame;
 }
 

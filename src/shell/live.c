@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -26,7 +25,6 @@
 
 enum {
     SAY_MAX = 2 << 20,
-    PATIENCE_MS = 300,
     PATH_ROOM = 256,
     READ_MS = 5000, /* for a shell that begins to read what it is told first */
     PENDING_MAX = 256 << 10,
@@ -46,10 +44,12 @@ static int say(struct live *l, const char *text, struct gb_err *err)
     return gb_buf_add(&l->to_say, text, strlen(text), err);
 }
 
-/* A string of a step is over. */
-static int say_nul(struct live *l, struct gb_err *err)
+/* A string of a step is over, and those that follow are empty. */
+static int say_nuls(struct live *l, size_t n, struct gb_err *err)
 {
-    return gb_buf_add(&l->to_say, "", 1, err);
+    static const char nuls[3];
+
+    return gb_buf_add(&l->to_say, nuls, n, err);
 }
 
 static int say_string(struct live *l, const char *text, struct gb_err *err)
@@ -78,8 +78,8 @@ static void flush(struct live *l)
     size_t at = 0;
 
     while (l->talk >= 0 && at < l->to_say.len) {
-        ssize_t n = fd_send_some(l->talk, l->to_say.data + at, l->to_say.len - at, l->pass,
-                                 l->n_pass);
+        ssize_t n =
+            fd_send_some(l->talk, l->to_say.data + at, l->to_say.len - at, l->pass, l->n_pass);
         if (n == -EAGAIN)
             break;
         drop_passed(l);
@@ -232,12 +232,12 @@ static int say_introduction(struct live *l, bool carry, struct gb_err *err)
             0)
         return -1;
     if (!carry)
-        return say_nul(l, err);
+        return say_nuls(l, 3, err);
     (void)snprintf(path, sizeof(path), "%s/state", l->dir);
     return say(l, "; \\builtin . ", err) < 0 || say_quoted(l, path, err) < 0 ||
                    say(l, " 2>/dev/null", err) < 0
                ? -1
-               : say_nul(l, err);
+               : say_nuls(l, 3, err);
 }
 
 static void drop_shell(struct live *l)
@@ -293,8 +293,7 @@ static int introduce(struct live *l, bool carry, struct gb_err *err)
     l->said.len = 0;
     if (say_load(l, err) < 0)
         return -1;
-    if (begin_step(l, err) < 0 || say_introduction(l, carry, err) < 0 ||
-        say_nul(l, err) < 0 || say_nul(l, err) < 0)
+    if (begin_step(l, err) < 0 || say_introduction(l, carry, err) < 0)
         return -1;
     return end_step(l, &(struct step){ 0 }, err);
 }
@@ -330,9 +329,7 @@ int live_begin(struct live *l, json_t *request, struct gb_err *err)
 {
     const char *workdir = json_string_at(request, "workdir", NULL);
 
-    *l = (struct live){
-        .begun = json_incref(request), .script = -1, .talk = -1, .pty.master = -1
-    };
+    *l = (struct live){ .begun = json_incref(request), .script = -1, .talk = -1, .pty.master = -1 };
     gb_buf_init(&l->pending, PENDING_MAX);
     gb_buf_init(&l->to_say, SAY_MAX);
     gb_buf_init(&l->said, 3 * REPORT_MAX);
@@ -442,7 +439,7 @@ static int say_text(struct live *l, const json_t *request, struct gb_err *err)
     if (anchor && (say(l, "\\builtin cd -- ", err) < 0 || say_quoted(l, anchor, err) < 0 ||
                    say(l, " || :", err) < 0))
         return -1;
-    return say_nul(l, err);
+    return say_nuls(l, 1, err);
 }
 
 static int say_command(struct live *l, const json_t *request, int in, struct step *head,
@@ -459,8 +456,7 @@ static int say_command(struct live *l, const json_t *request, int in, struct ste
     (void)snprintf(l->mark, sizeof(l->mark), "%s", l->number);
     (void)snprintf(path, sizeof(path), "%s/" COMMAND_FILE, l->dir);
     if (say_text(l, request, err) < 0 || say_string(l, has_terminal ? l->pty.path : "", err) < 0 ||
-        say_string(l, json_string_at(request, "code", ""), err) < 0 ||
-        say_string(l, path, err) < 0)
+        say_string(l, json_string_at(request, "code", ""), err) < 0 || say_string(l, path, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(argv); i++)
         if (say_string(l, json_string_value(json_array_get(argv, i)), err) < 0)
@@ -489,8 +485,7 @@ static int say_step(struct live *l, const json_t *request, int in, struct gb_err
     memcpy(head.number, l->number, sizeof(head.number));
     if (begin_step(l, err) < 0)
         return -1;
-    if (request ? say_command(l, request, in, &head, err) < 0
-                : say_nul(l, err) < 0 || say_nul(l, err) < 0 || say_nul(l, err) < 0)
+    if (request ? say_command(l, request, in, &head, err) < 0 : say_nuls(l, 3, err) < 0)
         return -1;
     return end_step(l, &head, err);
 }
@@ -523,51 +518,6 @@ int live_ask(struct live *l, struct gb_err *err)
     return begin(l, NULL, -1, err);
 }
 
-/* ---- its end ---- */
-
-static struct live_job *find_job(struct live *l, pid_t pid)
-{
-    for (size_t i = 0; i < l->n_jobs; i++)
-        if (l->jobs[i].about.pid == pid)
-            return &l->jobs[i];
-    return NULL;
-}
-
-/* One that has ended gives way. NULL if all of them run. */
-static struct live_job *new_job(struct live *l)
-{
-    for (size_t i = 0; l->n_jobs == LIVE_JOBS_MAX && i < l->n_jobs; i++) {
-        if (l->jobs[i].about.is_running)
-            continue;
-        l->n_jobs--;
-        memmove(&l->jobs[i], &l->jobs[i + 1], (l->n_jobs - i) * sizeof(l->jobs[0]));
-    }
-    return l->n_jobs < LIVE_JOBS_MAX ? &l->jobs[l->n_jobs++] : NULL;
-}
-
-/* Those that the shell does not speak of any more have ended: it tells of an end once. Of those
- * whose shell is gone, the kernel knows. */
-static void note_jobs(struct live *l, const struct report *r)
-{
-    for (size_t i = 0; i < l->n_jobs; i++) {
-        struct live_job *job = &l->jobs[i];
-        if (!job->about.is_running || (job->is_orphan && kill(-job->about.pid, 0) == 0))
-            continue;
-        job->about.is_running = false;
-        (void)snprintf(job->about.state, sizeof(job->about.state), "Ended");
-    }
-    for (size_t i = 0; i < r->n_jobs; i++) {
-        struct live_job *job = find_job(l, r->jobs[i].pid);
-        if (!job) {
-            job = new_job(l);
-            if (job)
-                *job = (struct live_job){ .cell = l->cell };
-        }
-        if (job)
-            job->about = r->jobs[i];
-    }
-}
-
 /* ---- the terminal ---- */
 
 static bool read_terminal(struct live *l)
@@ -596,6 +546,8 @@ void live_attend(struct live *l, bool is_attended)
     if (is_attended)
         l->pending.len = 0;
 }
+
+/* ---- its end ---- */
 
 /* Of the command that ran: what it has printed, to the last byte. */
 static void settle_streams(struct live *l)
@@ -645,7 +597,7 @@ static void hear(struct live *l)
     if (report_read(l->said.data, l->said.len, l->number, &r, &used)) {
         l->is_heard = true;
         (void)snprintf(l->cwd, sizeof(l->cwd), "%s", r.cwd);
-        note_jobs(l, &r);
+        live_note_jobs(l, &r);
         over(l, r.status);
     }
     l->said.len -= used;
@@ -733,100 +685,4 @@ void live_turn(struct live *l, const struct pollfd *fds, size_t n)
         flush(l);
         hear(l);
     }
-}
-
-/* ---- what is known ---- */
-
-static json_t *job_json(const struct live *l, const struct live_job *job)
-{
-    json_t *json = json_pack("{s:i,s:i,s:I,s:b,s:o,s:o}", "pid", (int)job->about.pid, "number",
-                             job->about.number, "cell", (json_int_t)job->cell, "running",
-                             job->about.is_running, "state", json_lossy(job->about.state),
-                             "command", json_lossy(job->about.command));
-
-    for (size_t i = 0; i < LIVE_STREAMS_MAX; i++)
-        if (l->streams[i].cell == job->cell)
-            json_object_set_new(
-                json, "late_bytes",
-                json_integer((json_int_t)l->streams[i].dropped + (json_int_t)l->streams[i].n_late));
-    return json;
-}
-
-/* What a job has printed is kept for as long as the job is known, or its pipes are held. */
-static void forget_streams(struct live *l)
-{
-    for (size_t i = 0; i < LIVE_STREAMS_MAX; i++) {
-        struct stream *s = &l->streams[i];
-        bool is_wanted = s->cell == 0 || stream_is_open(s);
-        for (size_t k = 0; k < l->n_jobs && !is_wanted; k++)
-            is_wanted = l->jobs[k].cell == s->cell;
-        if (!is_wanted)
-            stream_close(s);
-    }
-}
-
-json_t *live_about(struct live *l, bool all)
-{
-    json_t *jobs = json_array(), *about;
-
-    forget_streams(l);
-    for (size_t i = 0; i < l->n_jobs; i++) {
-        struct live_job *job = &l->jobs[i];
-        if (all || job->about.is_running || !job->is_told)
-            json_array_append_new(jobs, job_json(l, job));
-        job->is_told = !job->about.is_running;
-    }
-    about = json_pack("{s:i,s:b,s:o,s:o}", "pid", (int)l->pid, "is_new", l->is_new, "cwd",
-                      json_lossy(l->cwd), "jobs", jobs);
-    l->is_new = false;
-    return about;
-}
-
-json_t *live_read_job(const struct live *l, pid_t pid, json_int_t offset, json_int_t length)
-{
-    const struct stream *s = NULL;
-    uint64_t cell = 0, from, have;
-
-    for (size_t i = 0; i < l->n_jobs; i++)
-        if (l->jobs[i].about.pid == pid)
-            cell = l->jobs[i].cell;
-    for (size_t i = 0; cell > 0 && i < LIVE_STREAMS_MAX; i++)
-        if (l->streams[i].cell == cell)
-            s = &l->streams[i];
-    if (cell == 0)
-        return NULL;
-    have = s ? s->dropped + s->n_late : 0;
-    from = (uint64_t)offset;
-    if (s && from < s->dropped)
-        from = s->dropped;
-    if (from > have)
-        from = have;
-    if ((uint64_t)length > have - from)
-        length = (json_int_t)(have - from);
-    return json_pack(
-        "{s:i,s:I,s:I,s:I,s:b,s:o}", "pid", (int)pid, "offset", (json_int_t)from, "next_offset",
-        (json_int_t)from + length, "bytes", (json_int_t)have, "open", s && stream_is_open(s),
-        "text", json_replaced(s && s->late ? s->late + (from - s->dropped) : "", (size_t)length));
-}
-
-bool live_end_job(const struct live *l, pid_t pid)
-{
-    struct timespec moment = { .tv_nsec = 10 * 1000000L };
-
-    for (size_t i = 0; i < l->n_jobs; i++) {
-        if (l->jobs[i].about.pid != pid)
-            continue;
-        if (!l->jobs[i].about.is_running) /* the number may be somebody else's by now */
-            return true;
-        (void)kill(-pid, SIGTERM);
-        (void)kill(-pid, SIGCONT);
-        /* And as long again until the shell has seen it. */
-        for (int ms = 0; ms < 2 * PATIENCE_MS && kill(-pid, 0) == 0; ms += 10) {
-            if (ms == PATIENCE_MS)
-                (void)kill(-pid, SIGKILL);
-            (void)nanosleep(&moment, NULL);
-        }
-        return true;
-    }
-    return false;
 }

@@ -41,7 +41,7 @@ struct live {
     struct gb_buf to_say; /* what it was not told yet */
     int pass[3];          /* and what comes with it: a command's standard descriptors */
     size_t n_pass;
-    struct gb_buf said;   /* what it reported, as far as it came */
+    struct gb_buf said; /* what it reported, as far as it came */
     char number[REPORT_NUMBER + 1];
     char mark[REPORT_NUMBER + 1]; /* that of the last command: what the shell leaves ends with it */
     bool has_left;                /* something to go on from, when it is started again */
@@ -86,6 +86,9 @@ void live_turn(struct live *l, const struct pollfd *fds, size_t n);
 
 /* A child has ended. */
 void live_reap(struct live *l);
+
+/* A report has come: what it says of jobs. */
+void live_note_jobs(struct live *l, const struct report *r);
 
 /* What is known when a command is over: a new object. Jobs that have ended are told of once, unless
  * `all` are asked for. */

@@ -205,7 +205,7 @@ static int step(struct word_list *words)
 
     (void)words;
     if (!remember_home() || !take(&h))
-        exit(126); /* without a word: nobody would hear it */
+        _exit(126); /* without a word: nobody would hear it */
     run(&h);
     put_away(&h);
     if (h.head.number[0] != '\0')

@@ -99,6 +99,31 @@ static void test_anything(void **state)
     assert_null(json_text(NULL));
 }
 
+/* Whatever is in a string, jansson reads it back, and writes the same where it has but one way. */
+static void test_every_character(void **state)
+{
+    char all[256];
+
+    (void)state;
+    for (int c = 0; c < 128; c++) {
+        all[2 * c] = (char)c;
+        all[2 * c + 1] = 'x';
+    }
+    json_t *json =
+        json_pack("{s:o,s:[s,s]}", "\"\\/\x7f\xe2\x80\xa8", json_stringn(all, sizeof(all)), "b",
+                  "\xf0\x9f\x98\x80\xed\x9f\xbf", "");
+    char *text = json_text(json), *theirs = json_dumps(json, JSON_COMPACT);
+    json_t *back = json_loads(text, JSON_ALLOW_NUL, NULL);
+
+    assert_true(json_equal(json, back));
+    assert_int_equal(strlen(text), strlen(theirs));
+    assert_int_equal(strcasecmp(text, theirs), 0); /* they write \u001F, we \u001f */
+    free(text);
+    free(theirs);
+    json_decref(json);
+    json_decref(back);
+}
+
 static void test_deep(void **state)
 {
     json_t *json = json_pack("[f]", 0.1 + 0.2);
@@ -139,11 +164,9 @@ static void test_text_that_is_not_utf8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shortest_reals),
-        cmocka_unit_test(test_each_real_for_itself),
-        cmocka_unit_test(test_reals_come_back),
-        cmocka_unit_test(test_anything),
-        cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_shortest_reals),        cmocka_unit_test(test_each_real_for_itself),
+        cmocka_unit_test(test_reals_come_back),       cmocka_unit_test(test_anything),
+        cmocka_unit_test(test_every_character),       cmocka_unit_test(test_deep),
         cmocka_unit_test(test_text_that_is_not_utf8),
     };
 
