@@ -168,8 +168,10 @@ void assign_waiting(struct local *l)
         next = r->next;
         r->shape = shape_of(l, &r->order);
         box = find_box(l, BOX_WAITING, &r->shape);
-        if (!box && run_is_small(r)) /* it can wait in the socket: the box is spared its warm-up */
+        if (!box) { /* what is small can wait in the socket: the box is spared its warm-up */
             box = find_box(l, BOX_MAKING, &r->shape);
+            box = box && run_is_small(r) ? box : NULL;
+        }
         if (box)
             assign(r, box);
     }

@@ -26,6 +26,7 @@
 enum {
     SAY_MAX = 2 << 20,
     PATH_ROOM = 256,
+    NOT_RUN = 125,
     READ_MS = 5000, /* for a shell that begins to read what it is told first */
     PENDING_MAX = 256 << 10,
 };
@@ -33,9 +34,10 @@ enum {
 #define COMMAND_FILE "command"
 
 #define MODULE_FILE  "step.so"
+#define STATE_FILE   "state"
 
 /* The line with which bash takes a step. */
-#define STEP_LINE "__gb\n"
+#define STEP_LINE "\\__gb\n"
 
 /* ---- telling the shell ---- */
 
@@ -72,21 +74,24 @@ static void drop_passed(struct live *l)
     l->n_pass = 0;
 }
 
-/* As much as it takes now: a command may be long. */
-static void flush(struct live *l)
+/* As much as it takes now: a command may be long. -errno if that is nothing, and not for want of
+ * room. */
+static int flush(struct live *l)
 {
+    ssize_t n = 0;
     size_t at = 0;
 
     while (l->talk >= 0 && at < l->to_say.len) {
-        ssize_t n =
-            fd_send_some(l->talk, l->to_say.data + at, l->to_say.len - at, l->pass, l->n_pass);
-        if (n == -EAGAIN)
+        n = fd_send_some(l->talk, l->to_say.data + at, l->to_say.len - at, l->pass, l->n_pass);
+        if (n < 0 && n != -EPIPE && n != -ECONNRESET)
             break;
         drop_passed(l);
-        at = n < 0 ? l->to_say.len : at + (size_t)n; /* it is gone: its end will be seen */
+        l->is_untaken = l->is_untaken || n < 0; /* it is gone: its end will be seen */
+        at = n < 0 ? l->to_say.len : at + (size_t)n;
     }
     l->to_say.len -= at;
     memmove(l->to_say.data, l->to_say.data + at, l->to_say.len);
+    return n < 0 && l->to_say.len > 0 && n != -EAGAIN ? (int)n : 0;
 }
 
 /* False if it does not read for long. */
@@ -94,10 +99,7 @@ static bool flush_waiting(struct live *l)
 {
     struct pollfd p = { .fd = l->talk, .events = POLLOUT };
 
-    if (poll(&p, 1, READ_MS) <= 0)
-        return false;
-    flush(l);
-    return true;
+    return poll(&p, 1, READ_MS) > 0 && flush(l) == 0;
 }
 
 static void draw_number(struct live *l)
@@ -145,11 +147,15 @@ static int keep_command_file(const struct live *l, struct gb_err *err)
 
 static int make_dir(struct live *l, struct gb_err *err)
 {
+    char path[PATH_ROOM];
     const char *tmp = json_string_at(json_object_get(l->begun, "env"), "TMPDIR", "/tmp");
 
     if (snprintf(l->dir, sizeof(l->dir), "%s/.glovebox-XXXXXX", tmp) >= (int)sizeof(l->dir) ||
         !mkdtemp(l->dir))
         return gb_fail(err, GB_E_SYSTEM, errno, "making a directory in '%.80s'", tmp);
+    /* What the shell leaves is written into it: made here, it can be read whatever the mask is. */
+    (void)snprintf(path, sizeof(path), "%s/" STATE_FILE, l->dir);
+    (void)write_file(path, "", 0);
     return keep_command_file(l, err);
 }
 
@@ -209,7 +215,7 @@ static bool has_state(const struct live *l)
     auto_close int fd = -1;
     off_t size;
 
-    (void)snprintf(path, sizeof(path), "%s/state", l->dir);
+    (void)snprintf(path, sizeof(path), "%s/" STATE_FILE, l->dir);
     (void)snprintf(want, sizeof(want), "#%s\n", l->mark);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
@@ -233,7 +239,7 @@ static int say_introduction(struct live *l, bool carry, struct gb_err *err)
         return -1;
     if (!carry)
         return say_nuls(l, 3, err);
-    (void)snprintf(path, sizeof(path), "%s/state", l->dir);
+    (void)snprintf(path, sizeof(path), "%s/" STATE_FILE, l->dir);
     return say(l, "; \\builtin . ", err) < 0 || say_quoted(l, path, err) < 0 ||
                    say(l, " 2>/dev/null", err) < 0
                ? -1
@@ -247,6 +253,7 @@ static void drop_shell(struct live *l)
     l->script = l->talk = -1;
     l->pid = 0;
     l->to_say.len = 0;
+    l->is_untaken = false;
     drop_passed(l);
 }
 
@@ -261,12 +268,15 @@ static int begin_step(struct live *l, struct gb_err *err)
 static int end_step(struct live *l, const struct step *about, struct gb_err *err)
 {
     struct step head = *about;
+    int r;
 
     head.len = (uint32_t)(l->to_say.len - sizeof(head));
     memcpy(l->to_say.data, &head, sizeof(head));
-    flush(l);
-    if (l->script >= 0 && fd_write_all(l->script, STEP_LINE, strlen(STEP_LINE)) < 0)
-        return gb_fail(err, GB_E_GONE, 0, "the shell does not read");
+    r = flush(l);
+    if (r < 0)
+        return gb_fail(err, GB_E_SYSTEM, -r, "handing the shell a command");
+    if (l->script >= 0)
+        (void)fd_write_all(l->script, STEP_LINE, strlen(STEP_LINE)); /* or its end will be seen */
     return 0;
 }
 
@@ -453,7 +463,6 @@ static int say_command(struct live *l, const json_t *request, int in, struct ste
         (void)gb_fail(err, GB_E_INVALID, 0, "stdin: what runs in a terminal reads what is typed");
         return gb_fail_hint(err, "use op 'type', or '<' and a file");
     }
-    (void)snprintf(l->mark, sizeof(l->mark), "%s", l->number);
     (void)snprintf(path, sizeof(path), "%s/" COMMAND_FILE, l->dir);
     if (say_text(l, request, err) < 0 || say_string(l, has_terminal ? l->pty.path : "", err) < 0 ||
         say_string(l, json_string_at(request, "code", ""), err) < 0 || say_string(l, path, err) < 0)
@@ -568,7 +577,15 @@ static void over(struct live *l, int status)
     for (int i = 0; i < 16 && read_terminal(l); i++)
         ;
     l->is_running = l->is_fresh = false;
-    l->last_status = status;
+    if (!l->is_asked)
+        l->last_status = status;
+}
+
+/* What the shell leaves from now on is of the command that it has taken. */
+static void take_mark(struct live *l)
+{
+    if (!l->is_asked)
+        (void)snprintf(l->mark, sizeof(l->mark), "%s", l->number);
 }
 
 static void hear(struct live *l)
@@ -583,6 +600,7 @@ static void hear(struct live *l)
         return;
     }
     n = read(l->talk, l->said.data + l->said.len, 4096);
+    l->is_untaken = l->is_untaken || (n < 0 && errno == ECONNRESET);
     if (n == 0) { /* it ends, or has closed it: then it cannot be heard any more */
         gb_closep(&l->talk);
         l->talk = -1;
@@ -596,6 +614,7 @@ static void hear(struct live *l)
     }
     if (report_read(l->said.data, l->said.len, l->number, &r, &used)) {
         l->is_heard = true;
+        take_mark(l);
         (void)snprintf(l->cwd, sizeof(l->cwd), "%s", r.cwd);
         live_note_jobs(l, &r);
         over(l, r.status);
@@ -606,10 +625,29 @@ static void hear(struct live *l)
         l->said.len = report_shorten(l->said.data, l->said.len, l->number);
 }
 
+/* It has ended: did it so before it took what it was handed? The socket says so. */
+static bool was_untaken(struct live *l)
+{
+    int e = 0;
+    socklen_t len = sizeof(e);
+
+    if (l->talk >= 0 && getsockopt(l->talk, SOL_SOCKET, SO_ERROR, &e, &len) == 0 && e == ECONNRESET)
+        l->is_untaken = true;
+    return l->is_untaken;
+}
+
+/* Of a shell that has ended, for the command that it was to run. */
+static int status_of(int wait_status, bool is_untaken)
+{
+    int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+
+    return is_untaken && status == 0 ? NOT_RUN : status;
+}
+
 void live_reap(struct live *l)
 {
     struct gb_err err;
-    int wait_status = 0;
+    int wait_status = 0, status;
     pid_t pid;
     bool carry, was_running = l->is_running;
 
@@ -618,6 +656,9 @@ void live_reap(struct live *l)
     while (pid < 0 && errno == EINTR);
     if (l->pid == 0 || pid != l->pid)
         return;
+    if (l->is_running && !was_untaken(l))
+        take_mark(l);
+    status = status_of(wait_status, l->is_running && l->is_untaken);
     carry = WIFEXITED(wait_status) && has_state(l);
     l->is_new = l->is_new || !carry;
     l->has_left = carry;
@@ -627,7 +668,7 @@ void live_reap(struct live *l)
     for (size_t i = 0; i < l->n_jobs; i++)
         l->jobs[i].is_orphan = true;
     if (l->is_running)
-        over(l, WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status));
+        over(l, status);
     /* One that ends while nobody asks anything of it is replaced when somebody does: it might end
      * again at once. So is one for which there is no room now. One that never spoke never will. */
     if (was_running && l->is_heard)
@@ -682,7 +723,7 @@ void live_turn(struct live *l, const struct pollfd *fds, size_t n)
     if (l->pty.master >= 0 && has_come(fds, n, l->pty.master))
         (void)read_terminal(l);
     if (l->talk >= 0 && has_come(fds, n, l->talk)) {
-        flush(l);
+        (void)flush(l); /* what cannot be sent now can be later */
         hear(l);
     }
 }

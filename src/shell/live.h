@@ -3,10 +3,10 @@
  * A shell that lives on in a box: bash, and what it is told and says. All of it is the guest's
  * side: whatever happens here can harm nobody but this box.
  *
- * bash reads lines of ours on its standard input (loader.sh has what comes first), one for each
- * command. The command's own standard input is empty, or a file; what it prints goes to pipes that
- * are its own (stream.h); its end is reported on a third pipe (report.h), which the command does
- * not have. If bash ends, another takes its place, with what it held if it could still say so.
+ * bash loads a builtin of ours and is handed each command through it (step.h; loader.sh has what
+ * comes first). The command's own standard input is empty, or a file; what it prints goes to pipes
+ * that are its own (stream.h); its end is reported (report.h) on a socket that its programs do not
+ * have. If bash ends, another takes its place, with what it held if it could still say so.
  */
 #include <jansson.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 enum {
     LIVE_STREAMS_MAX = 32,
     LIVE_JOBS_MAX = 64,
-    LIVE_POLL_MAX = 3 + 2 * LIVE_STREAMS_MAX,
+    LIVE_POLL_MAX = 2 + 2 * LIVE_STREAMS_MAX,
 };
 
 struct live_job {
@@ -33,7 +33,7 @@ struct live_job {
 struct live {
     const json_t *begun; /* how it began: the environment, which shell */
     char *program;
-    char dir[160];        /* where its pipes are made */
+    char dir[160];        /* where its files are */
     pid_t pid;            /* of the shell; 0: there is none */
     int nothing;          /* /dev/null: what most commands read */
     int script;           /* where it reads lines */
@@ -43,7 +43,9 @@ struct live {
     size_t n_pass;
     struct gb_buf said; /* what it reported, as far as it came */
     char number[REPORT_NUMBER + 1];
-    char mark[REPORT_NUMBER + 1]; /* that of the last command: what the shell leaves ends with it */
+    char mark[REPORT_NUMBER + 1]; /* that of the last command that was taken: what the shell leaves
+                                   * ends with it */
+    bool is_untaken;              /* it has ended with what it was handed unread */
     bool has_left;                /* something to go on from, when it is started again */
     uint64_t cell;
     int last_status;

@@ -6,7 +6,7 @@
 # How a command is stopped from outside: each function and each sourced file that is under way returns
 # before its next step, until we are back at top level.
 __gb_unwind() {
-    [[ ${FUNCNAME[1]-} != __gb_go_on ]] || return 0
+    [[ ${FUNCNAME[1]-} != __gb_go_on ]] && ! __gb is_leaving || return 0
     ((${#FUNCNAME[@]} < 2)) || return 2
 }
 
@@ -15,38 +15,44 @@ __gb_go_on() {
     builtin trap - DEBUG
     builtin shopt -u extdebug
     builtin set +T
+    [[ $__gb_stopped != *e* ]] || builtin set -e
     builtin unset -v __gb_stopped
 }
 
+__gb_tell() {
+    case $1 in
+    __gb_* | BASH | BASH_* | BASHOPTS | BASHPID | SHELLOPTS | EUID | UID | PPID | \
+        FUNCNAME | GROUPS | DIRSTACK | PIPESTATUS | LINENO | RANDOM | SRANDOM | SECONDS | \
+        EPOCH* | COMP_* | OPTIND | OPTERR | OPTARG | HOSTTYPE | MACHTYPE | OSTYPE | _) ;;
+    *) builtin declare -p "$1" ;;
+    esac
+}
+
 # The shell ends, by 'exit', by an error under 'set -e' or the like: what it holds goes into a file,
-# from which the next one begins.
+# from which the next one begins. Nothing here starts a process: those of a command that is to be stopped
+# are being killed.
 __gb_carry() {
-    local __gb_name
+    local __gb_flag
     [[ $BASHPID == "$$" ]] || return 0
     builtin set +eux
     {
-        while IFS= builtin read -r __gb_name; do
-            case $__gb_name in
-            __gb_* | BASH | BASH_* | BASHOPTS | BASHPID | SHELLOPTS | EUID | UID | PPID | \
-                FUNCNAME | GROUPS | DIRSTACK | PIPESTATUS | LINENO | RANDOM | SRANDOM | SECONDS | \
-                EPOCH* | COMP_* | OPTIND | OPTERR | OPTARG | HOSTTYPE | MACHTYPE | OSTYPE | _) ;;
-            *) builtin declare -p "$__gb_name" ;;
-            esac
-        done < <(builtin compgen -v)
+        __gb each __gb_tell
         builtin declare -f
         builtin alias -p
         builtin umask -p
         builtin trap -p HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD
         builtin shopt -p
         builtin printf 'builtin cd -- %q\n' "$PWD"
-        builtin printf '%s\n' "$__gb_options"
-        # What a substitution does not inherit.
-        [[ $__gb_flags != *e* ]] || builtin printf 'builtin set -e\n'
+        builtin shopt -po
+        for __gb_flag in e u x; do
+            [[ $__gb_flags != *$__gb_flag* ]] || builtin printf 'builtin set -%s\n' "$__gb_flag"
+        done
         builtin printf '#%s\n' "$__gb_mark"
-    } >"$__gb_dir/state" 2>/dev/null
+    } >|"$__gb_dir/state"
 }
-# Both come too late where no command is under way.
-builtin trap '[[ -z ${__gb_cmd+x} ]] || { __gb_stopped=1; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; \builtin return 130; }' RTMAX-3
-builtin trap '[[ -z ${__gb_cmd+x} ]] || \builtin exit 130' RTMAX-4
-builtin trap '__gb_flags=$-; __gb_options=$(\builtin shopt -po); __gb_carry' EXIT
+# Both come too late where no command is under way, or the shell ends already.
+builtin trap '[[ -z ${__gb_cmd+x} ]] || __gb is_leaving || { __gb_stopped=$-; \builtin set +e; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; \builtin return 130; }' RTMAX-3
+builtin trap '[[ -z ${__gb_cmd+x} ]] || __gb is_leaving || \builtin exit 130' RTMAX-4
+# The descriptors are still those of the command, which has nothing to do with this.
+builtin trap '{ \builtin exec >/dev/null 2>&1; [[ -z ${__gb_stopped-} ]] || __gb_go_on; __gb_flags=$-; __gb_carry; } >/dev/null 2>&1' EXIT
 builtin set -m

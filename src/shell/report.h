@@ -1,8 +1,8 @@
 #pragma once
 /*
  * What the shell in a box says at the end of a command: what its 'jobs -l' prints, "NUMBER STATUS"
- * and the directory, each ended by a NUL. Any program in the box may write on that pipe, too: what
- * it says is believed as far as the number of the command that runs is there, a random one.
+ * and the directory, each ended by a NUL. A command can find out how to say the same: what is said
+ * is believed as far as the number of the command that runs is there, a random one.
  */
 #include <stdbool.h>
 #include <stddef.h>

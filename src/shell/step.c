@@ -8,11 +8,11 @@
  */
 #include "shell/step.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -20,9 +20,18 @@
 
 /* ---- of bash ---- */
 
-struct variable;
-struct word_desc;
-struct word_list;
+struct variable {
+    const char *name;
+};
+
+struct word_desc {
+    const char *word;
+};
+
+struct word_list {
+    struct word_list *next;
+    struct word_desc *word;
+};
 
 struct builtin {
     const char *name;
@@ -40,9 +49,18 @@ enum {
     JOBS_LONG = 1,
 };
 
+enum {
+    AWAY_MAX = 1024
+};
+
 extern volatile int last_command_exit_value;
 extern int parse_and_execute(char *text, const char *from, int flags);
 extern int source_builtin(struct word_list *words);
+extern int eval_builtin(struct word_list *words);
+extern void *find_shell_builtin(const char *name);
+extern struct variable *find_function(const char *name);
+extern struct variable **all_shell_variables(void);
+extern int signal_in_progress(int sig);
 extern struct variable *bind_variable(const char *name, char *value, int flags);
 extern int unbind_variable(const char *name);
 extern char *get_string_value(const char *name);
@@ -51,6 +69,40 @@ extern struct word_list *make_word_list(struct word_desc *word, struct word_list
 extern void dispose_words(struct word_list *words);
 extern void *list_reverse(void *list);
 extern void list_all_jobs(int form);
+extern void notify_and_cleanup(void);
+
+/* ---- descriptors ---- */
+
+/* What bash itself has: the socket, its lines, and /dev/null. They are kept where programs that
+ * close whatever they do not know seldom look. */
+static int talk = -1, home[2] = { -1, -1 };
+
+static int keep_away(int fd)
+{
+    struct rlimit limit;
+    int from = STEP_FD;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > STEP_FILES)
+        from = (limit.rlim_cur > AWAY_MAX ? AWAY_MAX : (int)limit.rlim_cur) - 3;
+    return fcntl(fd, F_DUPFD_CLOEXEC, from);
+}
+
+static bool settle(void)
+{
+    if (talk >= 0)
+        return true;
+    talk = keep_away(STEP_FD);
+    (void)close(STEP_FD);
+    for (int i = 0; i < 2; i++)
+        home[i] = keep_away(i);
+    return talk >= 0 && home[0] >= 0 && home[1] >= 0;
+}
+
+static void go_home(void)
+{
+    for (int i = 0; i < 3; i++)
+        (void)dup2(home[i > 0], i);
+}
 
 /* ---- what was handed over ---- */
 
@@ -89,10 +141,10 @@ static bool take(struct handed *h)
     size_t at = 0;
 
     *h = (struct handed){ .n_fds = ARRAY_LEN(h->fds) };
-    if (fd_recv(STEP_FD, &h->head, sizeof(h->head), h->fds, &h->n_fds) != sizeof(h->head))
+    if (fd_recv(talk, &h->head, sizeof(h->head), h->fds, &h->n_fds) != sizeof(h->head))
         return false;
     h->strings = malloc((size_t)h->head.len + 1);
-    if (!h->strings || fd_read_all(STEP_FD, h->strings, h->head.len) < 0)
+    if (!h->strings || fd_read_all(talk, h->strings, h->head.len) < 0)
         return false;
     h->strings[h->head.len] = '\0';
     h->text = next_string(h, &at);
@@ -100,7 +152,8 @@ static bool take(struct handed *h)
     h->command = next_string(h, &at);
     h->words = take_words(h, at);
     h->head.number[REPORT_NUMBER] = '\0';
-    return h->command != NULL;
+    /* Some are missing where it may have no more: nothing is run that nobody hears. */
+    return h->command && (!h->words || h->terminal[0] != '\0' || h->n_fds == ARRAY_LEN(h->fds));
 }
 
 static void put_away(struct handed *h)
@@ -109,27 +162,6 @@ static void put_away(struct handed *h)
     free(h->strings);
     for (size_t i = 0; i < h->n_fds; i++)
         (void)close(h->fds[i]);
-}
-
-/* ---- its standard descriptors ---- */
-
-/* Where bash itself reads and writes: its lines, and nothing. */
-static int home[2] = { -1, -1 };
-
-static bool remember_home(void)
-{
-    for (int i = 0; i < 2 && home[i] < 0; i++) {
-        home[i] = fcntl(i, F_DUPFD_CLOEXEC, STEP_FD + 1);
-        if (home[i] < 0)
-            return false;
-    }
-    return fcntl(STEP_FD, F_SETFD, FD_CLOEXEC) == 0;
-}
-
-static void go_home(void)
-{
-    for (int i = 0; i < 3; i++)
-        (void)dup2(home[i > 0], i);
 }
 
 /* A terminal is opened here, since it becomes that of whose session opens it first. */
@@ -167,17 +199,42 @@ static bool was_stopped(void)
     return true;
 }
 
+/* Are those in place with which the command's file does it? A command may have put others there. */
+static bool has_eval(void)
+{
+    return find_shell_builtin("builtin") && find_shell_builtin("eval") && !find_function("builtin");
+}
+
+static int evaluate_command(const struct handed *h)
+{
+    struct word_list *words;
+    int status;
+
+    if (has_eval())
+        return source_builtin(h->words);
+    words = make_word_list(make_word("--"), make_word_list(make_word(h->command), NULL));
+    status = eval_builtin(words);
+    dispose_words(words);
+    return status;
+}
+
 static void run(struct handed *h)
 {
+    char nothing[] = "";
+
     (void)was_stopped();
+    notify_and_cleanup(); /* what bash has to say of jobs, it says before */
+    if (h->words) {
+        (void)bind_variable("__gb_mark", h->head.number, 0);
+        (void)bind_variable("__gb_cmd", h->command, 0);
+    }
     evaluate(h->text);
     if (!h->words)
         return;
-    (void)bind_variable("__gb_mark", h->head.number, 0);
-    (void)bind_variable("__gb_cmd", h->command, 0);
     enter(h);
+    (void)bind_variable("_", nothing, 0);
     last_command_exit_value = h->head.status;
-    last_command_exit_value = source_builtin(h->words);
+    last_command_exit_value = evaluate_command(h);
     if (was_stopped())
         last_command_exit_value = 130;
     (void)unbind_variable("__gb_cmd");
@@ -192,19 +249,20 @@ static void report(const struct handed *h, int status)
     int len = snprintf(text, sizeof(text), "%c%s %d%c%.4096s", '\0', h->head.number, status, '\0',
                        cwd ? cwd : "");
 
-    (void)dup2(STEP_FD, STDOUT_FILENO);
+    (void)dup2(talk, STDOUT_FILENO);
     list_all_jobs(JOBS_LONG);
     (void)fflush(stdout);
     go_home();
-    (void)fd_write_all(STEP_FD, text, (size_t)len + 1);
+    (void)fd_write_all(talk, text, (size_t)len + 1);
 }
 
-static int step(struct word_list *words)
+/* ---- the builtin ---- */
+
+static int take_step(void)
 {
     struct handed h;
 
-    (void)words;
-    if (!remember_home() || !take(&h))
+    if (!settle() || !take(&h))
         _exit(126); /* without a word: nobody would hear it */
     run(&h);
     put_away(&h);
@@ -213,7 +271,47 @@ static int step(struct word_list *words)
     return 0;
 }
 
-static const char *const about[] = { "Take the next command and report its end.", NULL };
+/* "is_leaving", asked in a trap: is that of EXIT under way, too? */
+static int is_leaving(const struct word_list *words)
+{
+    (void)words;
+    return !signal_in_progress(0);
+}
+
+/* "each FUNCTION": call it with the name of each variable. */
+static int call_for_each(const struct word_list *words)
+{
+    struct variable **all = words ? all_shell_variables() : NULL;
+
+    for (size_t i = 0; all && all[i]; i++) {
+        char *text;
+        if (asprintf(&text, "%s %s", words->word->word, all[i]->name) < 0)
+            continue;
+        evaluate(text);
+        free(text);
+    }
+    free(all);
+    return 0;
+}
+
+static int step(struct word_list *words)
+{
+    static const struct {
+        const char *name;
+        int (*act)(const struct word_list *words);
+    } acts[] = { { "is_leaving", is_leaving }, { "each", call_for_each } };
+
+    if (!words)
+        return take_step();
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++)
+        if (strcmp(words->word->word, acts[i].name) == 0)
+            return acts[i].act(words->next);
+    return 2;
+}
+
+static const char *const about[] = {
+    "What the traps of loader.sh ask; without words: take a command and report its end.", NULL
+};
 
 /* By this name bash finds it. */
 __attribute__((visibility("default"))) struct builtin __gb_struct = {

@@ -17,7 +17,7 @@
 #include "shell/report.h"
 
 enum {
-    STEP_FD = 61,             /* the socket, as bash has it */
+    STEP_FD = 61,             /* the socket, as bash begins with it */
     STEP_FILES = STEP_FD + 3, /* descriptors that bash must be able to have */
 };
 

@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -70,7 +68,7 @@ static bool read_piece(struct stream *s, int which, bool is_late)
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
-    if (n <= 0) { /* or it is no pipe: a command has put something else in its place */
+    if (n <= 0) {
         (void)close(s->fds[which]);
         s->fds[which] = -1;
         return false;

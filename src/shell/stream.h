@@ -4,7 +4,6 @@
  * still holds them, a job that it left behind, what comes is kept apart from what later commands
  * print.
  */
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

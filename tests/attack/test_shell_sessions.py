@@ -58,7 +58,7 @@ ATTACKS = {
     "state_that_never_ends": ("declare -p() { :; }; printf() { while :; do :; done; }; compgen() { :; }; exit", {"intact", "new"}),
     "own_state_file": ("cd \"$__gb_dir\"; echo 'while :; do :; done' > state; echo \"#$__gb_mark\" >> state; "
                        "chmod 400 state; trap - EXIT; exit 3", {"intact", "new", None}),
-    "pipes_replaced": ("cd \"$__gb_dir\"; rm -rf -- *; ln -s /etc/passwd step.so; ln -s /etc/passwd command; mkfifo state; exit", {"intact", "new", None}),
+    "files_replaced": ("cd \"$__gb_dir\"; rm -rf -- *; ln -s /etc/passwd step.so; ln -s /etc/passwd command; mkfifo state; exit", {"intact", "new", None}),
     "directory_replaced": ("rm -rf \"$__gb_dir\"; ln -s /usr \"$__gb_dir\"", {"intact", "new", None}),
     "here_document_bomb": (
         "x=$(head -c 1000000 /dev/zero | tr '\\0' x); for i in {1..2000}; do cat <<<\"$x$x$x\" >/dev/null; done", {"intact", "new", None}),
@@ -71,8 +71,8 @@ ATTACKS = {
     "builtin_called": ("__gb", {"intact", "new", None}),
     "builtin_called_aside": ("( __gb ) & sleep 0.2; ( for i in 0 1 2; do __gb; done ) & echo", {"intact", "new", None}),
     "builtin_of_its_own": ("cd \"$__gb_dir\"; head -c $(stat -c %s step.so) /dev/urandom > x; mv x step.so; exit 3", {"intact", "new", None}),
-    "builtin_fed": ("exec 61<<<garbage", {"intact", "new", None}),
-    "home_taken": ("exec 62</dev/zero 63>&1; echo", {"intact", "new", None}),
+    "builtin_fed": ("for i in /proc/$$/fd/{9,1}???; do exec {i##*/}<<<garbage; eval \"exec ${i##*/}<<<garbage\"; done", {"intact", "new", None}),
+    "home_taken": ("for i in /proc/$$/fd/{9,1}???; do eval \"exec ${i##*/}</dev/zero\"; done; echo", {"intact", "new", None}),
     "startup_variables": (
         "export BASH_ENV=/workspace/x ENV=/workspace/x PROMPT_COMMAND='exit 9' LD_PRELOAD=/workspace/x.so; echo 'exit 9' > /workspace/x; bash -c :; exit 4",
         {"intact", "new", None}),

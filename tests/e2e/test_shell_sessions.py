@@ -486,7 +486,87 @@ def test_what_has_ended_is_not_killed_again(one):
     assert [j["running"] for j in one.op("job_kill", job=pid)["value"]["jobs"]] == [False]
 
 
+# ---- what is ours is not seen ----
+
+def test_our_own_work_is_not_traced(one):
+    """When the shell ends under 'set -x', in a trap of its own, or with 'noclobber'."""
+    one.run("set -x")
+    traced = one.run("echo a; exit 3")
+    assert (traced["exit_code"], traced["stderr"].replace("+", "").split()[-4:]) == (3, ["echo", "a", "exit", "3"])
+    assert "__gb" not in traced["stderr"].replace("$__gb_cmd", "") and "x" in one.out("echo $-")
+    one.run("set +x; set -C; trap 'echo debug' DEBUG; set -T")
+    assert one.run("exit 4")["stdout"] == "debug\ndebug\n"  # for our 'eval', and for 'exit'
+    assert [one.run(f"exit {n}")["stderr"] for n in (5, 6)] == ["", ""]
+
+
+def test_what_bash_says_of_jobs_is_not_the_next_commands(one):
+    for _ in range(5):
+        one.run("sleep 50 & P=$!")
+        one.run("kill -9 $P")
+        time.sleep(0.05)
+        assert one.run("sleep 0.01")["stderr"] == ""
+
+
+def test_a_question_does_not_change_the_status(one):
+    one.run("(exit 7)")
+    one.op("jobs")
+    assert one.out("echo $?") == "7\n"
+
+
+@pytest.mark.parametrize("command", ["sleep 5", "sleep 5 | cat", "f() { while :; do sleep 0.01; done; }; f"])
+def test_state_survives_a_time_limit_under_errexit(one, command):
+    one.run("set -e; X=kept; cd /tmp")
+    for _ in range(5):
+        stopped = one.run(command, timeout=0.3)
+        assert stopped["exit_code"] == 124 and "pop_var_context" not in stopped["stderr"]
+        assert one.out("echo $X $PWD $-").split()[:2] == ["kept", "/tmp"], stopped
+        assert not set("ET") & set(one.out("echo $-")), stopped
+
+
+def test_an_export_that_is_refused_costs_no_state(one):
+    one.run("readonly A=1; X=kept; set -e")
+    one.run(":", env={"A": "2"})
+    assert one.out("echo $X $A") == "kept 1\n"
+
+
+@pytest.mark.parametrize("mask", ["0", "777"])
+def test_a_mask_survives_the_end(one, mask):
+    one.run(f"X=kept; umask {mask}; exit 3")
+    assert one.out("echo $X; umask") == f"kept\n0{mask:0>3}\n"
+
+
+def test_a_shell_that_ends_between_commands(one):
+    """Whatever is sent meanwhile is told of, and nothing that it could save is lost."""
+    one.run("X=kept; trap 'exit 0' USR1")
+    for _ in range(5):
+        one.run("(sleep 0.02; kill -USR1 $$) &")
+        time.sleep(0.1)
+        met = one.run("echo here")
+        assert met["stdout"] == "here\n" or met["exit_code"] == 125, met
+        assert one.out("echo $X") == "kept\n"
+        one.run("trap 'exit 0' USR1")
+
+
+def test_descriptors_that_programs_close(one):
+    one.run("X=kept; for i in {3..255}; do eval \"exec $i>&- $i<&-\"; done; exec 61</dev/null 62>/dev/null")
+    assert one.out("echo $X") == "kept\n"
+
+
+@pytest.mark.parametrize("names", ["builtin() { echo no; }", "enable -n builtin", "eval() { echo no; }; enable -n eval",
+                                   "shopt -s expand_aliases; alias __gb=false"])
+def test_names_of_ours_that_are_taken(one, names):
+    one.run(names)
+    assert one.out("echo works") == "works\n"
+
+
 # ---- a full disk, few descriptors ----
+
+def test_a_shell_that_may_open_nothing_more_is_replaced(one):
+    """And does not run what nobody would hear."""
+    one.run("ulimit -n 4")
+    assert one.run("echo x > /tmp/ran")["exit_code"] == 126
+    assert one.out("cat /tmp/ran 2>/dev/null; echo here") == "here\n"
+
 
 def test_a_full_disk_keeps_no_command_from_running(one):
     one.run("head -c 1G /dev/zero > /tmp/big")
