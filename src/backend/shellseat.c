@@ -78,9 +78,9 @@ long seat_shell_stop(struct seat_shell *s, int ctl)
         { BOX_LEAVE_SIGNAL, 200000 },  /* it ends, and another goes on with what it held */
         { SIGKILL, 300000 },
     };
-    struct box_order order = { .kind = BOX_STOP, .pid = s->pid, .n_spare = s->n_jobs };
+    struct box_order order = { .kind = BOX_STOP, .n_spare = s->n_jobs };
 
-    if (s->steps >= ARRAY_LEN(steps) || s->pid == 0)
+    if (s->steps >= ARRAY_LEN(steps))
         return 0;
     order.signal = steps[s->steps].signal;
     order.since_us = clock_us() - s->began_us;

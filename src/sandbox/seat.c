@@ -451,7 +451,7 @@ enum {
 
 struct process {
     char state;
-    pid_t group;
+    pid_t parent, group;
     int64_t age_us;
 };
 
@@ -471,6 +471,8 @@ static bool look_at(const struct init *in, pid_t pid, struct process *ret)
     ret->state = at[2];
     for (int field = 3; at && field <= 22; field++) { /* as proc(5) numbers them */
         at = strchr(at + 1, ' ');
+        if (at && field == 4)
+            ret->parent = (pid_t)strtol(at, NULL, 10);
         if (at && field == 5)
             ret->group = (pid_t)strtol(at, NULL, 10);
         if (at && field == 22)
@@ -489,25 +491,27 @@ static bool is_spared(const struct box_order *order, pid_t group)
     return false;
 }
 
-/* Is it something that the command has started? */
+/* Is it something that the command has started? The guest's own children are shells: the one that
+ * runs it, and, should that end meanwhile, the next. */
 static bool is_of_command(const struct init *in, const struct seat *s,
                           const struct box_order *order, pid_t pid)
 {
     int64_t since_us = order->since_us + 2 * (int64_t)TICK_US;
     struct process p = { 0 };
 
-    return pid != s->guest && pid != order->pid && !is_known(in, pid) && look_at(in, pid, &p) &&
+    return pid != s->guest && !is_known(in, pid) && look_at(in, pid, &p) && p.parent != s->guest &&
            p.state != 'Z' && p.state != 'X' && p.age_us < since_us && !is_spared(order, p.group);
 }
 
-/* A shell that stopped itself is in the middle of anything; what it would do next cannot be told,
- * so it goes, and what it held with it. */
-static void stop_shell(const struct init *in, pid_t pid, int signal)
+/* One that stopped itself is in the middle of anything; what it would do next cannot be told, so it
+ * goes, and what it held with it. */
+static void stop_shell(const struct init *in, const struct seat *s, pid_t pid, int signal)
 {
     struct process p = { 0 };
-    bool is_stopped = look_at(in, pid, &p) && (p.state == 'T' || p.state == 't');
 
-    (void)kill(pid, is_stopped ? SIGKILL : signal);
+    if (is_known(in, pid) || !look_at(in, pid, &p) || p.parent != s->guest)
+        return;
+    (void)kill(pid, p.state == 'T' || p.state == 't' ? SIGKILL : signal);
 }
 
 /* order: the shell first, which then waits for its child: when that is gone, it has no time for
@@ -520,10 +524,8 @@ static void stop_command(struct init *in, struct seat *s, const struct box_order
     for (int round = 0; round < STOP_ROUNDS; round++) {
         size_t n = watch_descendants(in->proc, getpid(), tree, ARRAY_LEN(tree)), hit = 0;
 
-        for (size_t i = 0; i < n && round == 0; i++) {
-            if (tree[i] == order->pid && tree[i] != s->guest && !is_known(in, tree[i]))
-                stop_shell(in, tree[i], order->signal);
-        }
+        for (size_t i = 0; i < n && round == 0; i++)
+            stop_shell(in, s, tree[i], order->signal);
         for (size_t i = 0; i < n; i++) {
             if (is_of_command(in, s, order, tree[i]) && kill(tree[i], SIGKILL) == 0)
                 hit++;

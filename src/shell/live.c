@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "loader_made.h"
+#include "sandbox/box.h"
 #include "shell/become.h"
 #include "shell/resolve.h"
 #include "shell/step.h"
@@ -177,12 +178,15 @@ static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
     struct shell_ready ready;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
-    sigset_t none, all;
+    sigset_t blocked, all;
     int r;
 
     if (shell_words_of(l->begun, l->program, &ready) < 0)
         return ENOMEM;
-    (void)sigemptyset(&none);
+    /* Those that mean a command, until it has its traps (step.c). */
+    (void)sigemptyset(&blocked);
+    (void)sigaddset(&blocked, BOX_UNWIND_SIGNAL);
+    (void)sigaddset(&blocked, BOX_LEAVE_SIGNAL);
     (void)sigfillset(&all);
     r = posix_spawn_file_actions_init(&actions);
     if (r == 0)
@@ -196,7 +200,7 @@ static int spawn(const struct live *l, const struct ends *e, pid_t *ret)
     (void)posix_spawn_file_actions_adddup2(&actions, e->script[0], STDIN_FILENO);
     (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    (void)posix_spawnattr_setsigmask(&attr, &none);
+    (void)posix_spawnattr_setsigmask(&attr, &blocked);
     (void)posix_spawnattr_setsigdefault(&attr, &all);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
                                               POSIX_SPAWN_SETSID);

@@ -12,11 +12,14 @@ __gb_unwind() {
 
 # Also for one that was to be stopped and was over already: the next is not meant.
 __gb_go_on() {
+    local __gb_flag __gb_flags=$__gb_stopped
     builtin trap - DEBUG
     builtin shopt -u extdebug
     builtin set +T
-    [[ $__gb_stopped != *e* ]] || builtin set -e
     builtin unset -v __gb_stopped
+    for __gb_flag in E T e x; do
+        [[ $__gb_flags != *$__gb_flag* ]] || builtin set "-$__gb_flag"
+    done
 }
 
 __gb_tell() {
@@ -37,11 +40,11 @@ __gb_carry() {
     builtin set +eux
     {
         __gb each __gb_tell
+        builtin shopt -p # some functions cannot be read without
         builtin declare -f
         builtin alias -p
         builtin umask -p
         builtin trap -p HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD
-        builtin shopt -p
         builtin printf 'builtin cd -- %q\n' "$PWD"
         builtin shopt -po
         for __gb_flag in e u x; do
@@ -51,8 +54,8 @@ __gb_carry() {
     } >|"$__gb_dir/state"
 }
 # Both come too late where no command is under way, or the shell ends already.
-builtin trap '[[ -z ${__gb_cmd+x} ]] || __gb is_leaving || { __gb_stopped=$-; \builtin set +e; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; \builtin return 130; }' RTMAX-3
-builtin trap '[[ -z ${__gb_cmd+x} ]] || __gb is_leaving || \builtin exit 130' RTMAX-4
+builtin trap '{ [[ -z ${__gb_cmd+x} ]] || __gb is_leaving || { __gb_stopped=$-; \builtin set +ex; \builtin shopt -s extdebug; \builtin set -T; \builtin trap __gb_unwind DEBUG; }; } 2>/dev/null; [[ -z ${__gb_stopped-} ]] || \builtin return 130' RTMAX-3
+builtin trap '{ [[ -z ${__gb_cmd+x} ]] || __gb is_leaving || \builtin exit 130; } 2>/dev/null' RTMAX-4
 # The descriptors are still those of the command, which has nothing to do with this.
 builtin trap '{ \builtin exec >/dev/null 2>&1; [[ -z ${__gb_stopped-} ]] || __gb_go_on; __gb_flags=$-; __gb_carry; } >/dev/null 2>&1' EXIT
 builtin set -m

@@ -9,6 +9,7 @@
 #include "shell/step.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ enum {
 };
 
 extern volatile int last_command_exit_value;
+extern sigset_t top_level_mask; /* what its children begin with */
 extern int parse_and_execute(char *text, const char *from, int flags);
 extern int source_builtin(struct word_list *words);
 extern int eval_builtin(struct word_list *words);
@@ -258,6 +260,18 @@ static void report(const struct handed *h, int status)
 
 /* ---- the builtin ---- */
 
+/* Its traps are set: now signals may come (live.c). */
+static void unblock_signals(void)
+{
+    static bool is_done;
+
+    if (is_done)
+        return;
+    is_done = true;
+    (void)sigemptyset(&top_level_mask);
+    (void)sigprocmask(SIG_SETMASK, &top_level_mask, NULL);
+}
+
 static int take_step(void)
 {
     struct handed h;
@@ -265,6 +279,7 @@ static int take_step(void)
     if (!settle() || !take(&h))
         _exit(126); /* without a word: nobody would hear it */
     run(&h);
+    unblock_signals();
     put_away(&h);
     if (h.head.number[0] != '\0')
         report(&h, last_command_exit_value);

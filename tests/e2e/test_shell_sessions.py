@@ -523,6 +523,38 @@ def test_state_survives_a_time_limit_under_errexit(one, command):
         assert not set("ET") & set(one.out("echo $-")), stopped
 
 
+@pytest.mark.parametrize("command", ["sleep 0.02; exit 1", "set -e; read -t 0.02 y < <(sleep 1)"])
+def test_ends_and_time_limits_that_meet(one, command):
+    """The shell that follows is no process of the command's."""
+    one.run("X=kept")
+    for i in range(60):
+        one.run(command, timeout=0.0205 + i % 4 / 1000)
+        assert one.out("echo $X") == "kept\n", i
+
+
+def test_options_survive_a_time_limit(one):
+    one.run("set -eET; set -x")
+    stopped = one.run("sleep 5", timeout=0.3)
+    assert stopped["exit_code"] == 124 and "__gb" not in stopped["stderr"].replace("$__gb_cmd", ""), stopped["stderr"]
+    assert set("eETx") <= set(one.out("echo $-"))
+
+
+def test_a_shell_that_died_unseen_can_be_stopped(one):
+    """Which it is when the time comes, no one has to know before."""
+    one.run("(sleep 0.05; kill -9 $$) & sleep 60 &")
+    time.sleep(0.3)
+    one.op("jobs")
+    one.run("X=kept")
+    assert one.run("sleep 5", timeout=0.3)["exit_code"] == 124
+    assert one.out("echo $X") == "kept\n"
+
+
+def test_functions_that_need_an_option_survive_the_end(one):
+    one.run("shopt -s extglob; cd /usr")
+    one.run("f() { case $1 in !(x)) echo no;; esac; }; exit 3")
+    assert one.out("f a; pwd") == "no\n/usr\n"
+
+
 def test_an_export_that_is_refused_costs_no_state(one):
     one.run("readonly A=1; X=kept; set -e")
     one.run(":", env={"A": "2"})
