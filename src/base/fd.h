@@ -11,7 +11,7 @@
 /* Send one message with up to FD_PASS_MAX descriptors. Never raises SIGPIPE. Returns 0. */
 int fd_send(int sock, const void *data, size_t len, const int *fds, size_t n_fds);
 
-/* The same on a stream socket, of as much as there is room for now. Returns how much that was, or
+/* The same on a stream socket, of as much as there is room for. Returns how much that was, or
  * -errno; the descriptors came with its first byte. */
 ssize_t fd_send_some(int sock, const void *data, size_t len, const int *fds, size_t n_fds);
 

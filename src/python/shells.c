@@ -155,8 +155,10 @@ static void begun(struct shells *s)
     }
     gb_err_set(&err, GB_E_INVALID, 0, "shell: %s cannot be kept for a session: it loads no builtin",
                s->live.program);
-    gb_err_hint(&err, "use a bash that is not restricted and can load builtins ('enable -f'), or "
-                      "give each command a shell of its own: without 'session', or with -c");
+    gb_err_hint(&err,
+                "use a bash that is not restricted and can load builtins ('enable -f'), and a "
+                "TMPDIR on no 'noexec' mount; or give each command a shell of its own: "
+                "without 'session', or with -c");
     refuse_session(s, &err);
 }
 

@@ -33,7 +33,6 @@ enum {
 };
 
 #define COMMAND_FILE "command"
-
 #define MODULE_FILE  "step.so"
 #define STATE_FILE   "state"
 

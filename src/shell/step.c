@@ -1,8 +1,8 @@
 /*
  * The builtin that a persistent bash takes its commands with (step.h). It runs in bash's process,
- * as bash's own builtins do, so each command costs it a dozen system calls; told the same by lines
- * of script it needs a hundred. bash exports what such a builtin may use; the names and types below
- * have been the same since its version 4.
+ * as bash's own builtins do, so each command costs it some thirty system calls; told the same by
+ * lines of script it needs a hundred. bash exports what such a builtin may use; one that lacks any
+ * of the names below does not load it, and is refused. Tried with bash 5.2.
  *
  * Nothing here is a boundary: whatever the command does to it, it does to its own shell.
  */
@@ -50,10 +50,6 @@ enum {
     JOBS_LONG = 1,
 };
 
-enum {
-    AWAY_MAX = 1024
-};
-
 extern volatile int last_command_exit_value;
 extern sigset_t top_level_mask; /* what its children begin with */
 extern int parse_and_execute(char *text, const char *from, int flags);
@@ -74,6 +70,10 @@ extern void list_all_jobs(int form);
 extern void notify_and_cleanup(void);
 
 /* ---- descriptors ---- */
+
+enum {
+    AWAY_MAX = 1024
+};
 
 /* What bash itself has: the socket, its lines, and /dev/null. They are kept where programs that
  * close whatever they do not know seldom look. */
