@@ -78,7 +78,7 @@ long seat_shell_stop(struct seat_shell *s, int ctl)
         { BOX_LEAVE_SIGNAL, 200000 },  /* it ends, and another goes on with what it held */
         { SIGKILL, 300000 },
     };
-    struct box_order order = { .kind = BOX_STOP, .n_spare = s->n_jobs };
+    struct box_order order = { .kind = BOX_STOP, .pid = s->pid, .n_spare = s->n_jobs };
 
     if (s->steps >= ARRAY_LEN(steps))
         return 0;

@@ -72,7 +72,7 @@ enum box_order_kind {
     BOX_ROLL, /* kill everything but the copies: BOX_ROLLED follows */
     BOX_WAKE, /* the copy `pid` is the main process from now on */
     BOX_INTERRUPT, /* SIGINT to the main process */
-    BOX_STOP,      /* end what a command of the shell has started, and it with `signal` */
+    BOX_STOP,      /* end what a command of the shell `pid` has started, and it with `signal` */
     BOX_SEAT,      /* `pid` lives on as a session of its own, heard of on the descriptor that
                       comes with this */
     BOX_OPEN,      /* the workspace of a session that was forked, while its first process lives */

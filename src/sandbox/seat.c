@@ -491,25 +491,46 @@ static bool is_spared(const struct box_order *order, pid_t group)
     return false;
 }
 
-/* Is it something that the command has started? The guest's own children are shells: the one that
- * runs it, and, should that end meanwhile, the next. */
+static bool is_alive(const struct init *in, pid_t pid, struct process *ret)
+{
+    return look_at(in, pid, ret) && ret->state != 'Z' && ret->state != 'X';
+}
+
+/* The shell that runs the command, if it still does; else 0. */
+static pid_t find_shell(const struct init *in, const struct seat *s, pid_t told)
+{
+    struct process p = { 0 };
+
+    return told > 0 && is_alive(in, told, &p) && p.parent == s->guest ? told : 0;
+}
+
+/* Shells are the guest's own children. Where the one that runs the command is there, there is no
+ * other: a command can make the guest the parent of anything. Where it is gone, the next one may
+ * have begun. */
+static bool is_shell(const struct seat *s, const struct process *p, pid_t pid, pid_t shell)
+{
+    return p->parent == s->guest && (shell == 0 || pid == shell);
+}
+
+/* Is it something that the command has started? */
 static bool is_of_command(const struct init *in, const struct seat *s,
-                          const struct box_order *order, pid_t pid)
+                          const struct box_order *order, pid_t pid, pid_t shell)
 {
     int64_t since_us = order->since_us + 2 * (int64_t)TICK_US;
     struct process p = { 0 };
 
-    return pid != s->guest && !is_known(in, pid) && look_at(in, pid, &p) && p.parent != s->guest &&
-           p.state != 'Z' && p.state != 'X' && p.age_us < since_us && !is_spared(order, p.group);
+    return pid != s->guest && !is_known(in, pid) && is_alive(in, pid, &p) &&
+           !is_shell(s, &p, pid, shell) && p.age_us < since_us && !is_spared(order, p.group);
 }
 
 /* One that stopped itself is in the middle of anything; what it would do next cannot be told, so it
  * goes, and what it held with it. */
-static void stop_shell(const struct init *in, const struct seat *s, pid_t pid, int signal)
+static void stop_shell(const struct init *in, const struct seat *s, pid_t pid, pid_t shell,
+                       int signal)
 {
     struct process p = { 0 };
 
-    if (is_known(in, pid) || !look_at(in, pid, &p) || p.parent != s->guest)
+    if (is_known(in, pid) || !look_at(in, pid, &p) || !is_shell(s, &p, pid, shell))
         return;
     (void)kill(pid, p.state == 'T' || p.state == 't' ? SIGKILL : signal);
 }
@@ -523,11 +544,13 @@ static void stop_command(struct init *in, struct seat *s, const struct box_order
 
     for (int round = 0; round < STOP_ROUNDS; round++) {
         size_t n = watch_descendants(in->proc, getpid(), tree, ARRAY_LEN(tree)), hit = 0;
+        /* order: after the list, which then has no shell that followed on this one. */
+        pid_t shell = find_shell(in, s, order->pid);
 
         for (size_t i = 0; i < n && round == 0; i++)
-            stop_shell(in, s, tree[i], order->signal);
+            stop_shell(in, s, tree[i], shell, order->signal);
         for (size_t i = 0; i < n; i++) {
-            if (is_of_command(in, s, order, tree[i]) && kill(tree[i], SIGKILL) == 0)
+            if (is_of_command(in, s, order, tree[i], shell) && kill(tree[i], SIGKILL) == 0)
                 hit++;
         }
         reap_all(in);

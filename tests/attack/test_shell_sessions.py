@@ -88,6 +88,22 @@ BROKEN = {"no_more_commands", "builtin_replaced", "builtin_unloaded", "builtin_c
           "home_taken"}
 
 
+# Makes the shell's parent its own child's, and that child deaf to what tells shells to stop.
+SIBLING = """exec /usr/bin/python3 - <<'END'
+import ctypes, signal, time
+CLONE_PARENT = 0x8000
+pid = ctypes.CDLL(None).syscall(56, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+if pid == 0:
+    for n in (60, 61):
+        signal.signal(n, signal.SIG_IGN)
+    while True:
+        open("alive", "a").write("x")
+        time.sleep(0.05)
+time.sleep(60)
+END
+"""
+
+
 class Batch:
     def __init__(self, process):
         self.process = process
@@ -135,6 +151,13 @@ def test_a_hostile_command(batch, name):
     assert after["stdout"] == "here\n" or after["status"] in ("failed", "timeout", "crashed"), after
     beside = batch.ask(session="beside", command="echo $X; pwd; kill -0 $P && echo runs")
     assert (beside["stdout"], beside["session"]["state"]) == ("safe\n/tmp\nruns\n", "intact"), beside
+
+
+def test_a_sibling_of_the_shell_ends_with_its_command(batch):
+    assert batch.ask(session="bad", command=SIBLING, timeout=1)["status"] == "timeout"
+    first = batch.ask(session="bad", command="wc -c < alive")["stdout"]
+    time.sleep(0.4)
+    assert int(first) > 0 and batch.ask(session="bad", command="wc -c < alive")["stdout"] == first
 
 
 def used_s(pid):
