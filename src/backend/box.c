@@ -272,6 +272,8 @@ static bool next_event(struct host_box *box, struct box_event *event, ssize_t *r
     if (*ret_len > 0 && n == 1 && box->workspace < 0 &&
         (event->kind == BOX_READY || event->kind == BOX_OPENED))
         box->workspace = take_fd(&fd);
+    if (*ret_len > 0 && n == 1 && box->net < 0 && event->kind == BOX_ENDED)
+        box->net = take_fd(&fd);
     if (*ret_len > 0 && n == 1)
         gb_closep(&fd);
     return *ret_len == (ssize_t)sizeof(*event);
@@ -525,6 +527,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
     ok = ok && shutdown(chan[0], SHUT_RD) == 0;
     *box = (struct host_box){ .pidfd = -1,
                               .workspace = -1,
+                              .net = -1,
                               .words = -1,
                               .ctl = ctl[0],
                               .chan = chan[0],
@@ -701,8 +704,8 @@ void host_box_free(struct host_box *box)
     struct event *events[] = { box->on_pid,  box->on_ctl,  box->on_answer,
                                box->on_out,  box->on_err,  box->on_watch,
                                box->on_late, box->on_chan, box->on_rest };
-    int fds[] = { box->pidfd, box->ctl, box->chan,      box->answer_fd,
-                  box->out,   box->err, box->workspace, box->words };
+    int fds[] = { box->pidfd, box->ctl,       box->chan,  box->answer_fd, box->out,
+                  box->err,   box->workspace, box->words, box->net };
 
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
         if (events[i])

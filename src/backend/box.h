@@ -72,6 +72,7 @@ struct host_box {
     int pidfd, ctl, chan, answer_fd, out, err;
     int words;     /* where a session's cell hears of its tools; else -1 */
     int workspace; /* where the program writes, once the box is ready; else -1 */
+    int net;       /* its network namespace, when it has ended and that may be handed on; else -1 */
     uid_t uid;     /* whose it is there, by the host's numbers */
     gid_t gid;
     struct event *on_pid, *on_ctl, *on_answer, *on_out, *on_err, *on_watch, *on_late, *on_chan,

@@ -55,6 +55,7 @@ static void on_ready(void *data, struct host_box *box)
     /* Only this decides; a weaker box that a request asked for by name says nothing about auto. */
     if (box->shape.level == LEVEL_NAMESPACES && l->auto_level == ISOLATION_AUTO)
         l->auto_level = LEVEL_NAMESPACES;
+    l->has_namespaces |= box->shape.level == LEVEL_NAMESPACES;
     l->deaths = 0;
     l->mishaps = 0;
     l->usual_refused = false;
@@ -198,7 +199,7 @@ static void on_ended(void *data, struct host_box *box)
 }
 
 /* Forget a box that is no process any more, or never was one, and what the host kept for it. */
-static void box_forget(struct local *l, const struct host_box *box)
+static void box_forget(struct local *l, struct host_box *box)
 {
     box_remove(l, box);
     if (!host_box_is_last(box))
@@ -207,6 +208,7 @@ static void box_forget(struct local *l, const struct host_box *box)
         cgroup_remove(l->cgroup, box->number);
     if (box->scratch)
         scratch_remove(box->scratch);
+    nets_put(&l->nets, take_fd(&box->net));
 }
 
 /* Free a box that never became a process. */
@@ -344,6 +346,8 @@ static int zygote_begin(struct local *l, struct gb_err *err)
         .data = l, .hello = on_hello, .box = on_box, .died = on_died
     };
 
+    l->has_lent = l->is_retiring = false;
+    nets_done(&l->nets); /* another's: it could not enter them */
     return zygote_new(l->base, &spec, &callbacks, &l->zygote, err);
 }
 
@@ -501,6 +505,7 @@ static void local_free(struct backend *b)
     }
     while (l->places)
         place_free(l->places);
+    nets_done(&l->nets);
     plans_done(&l->plans);
     (void)mounts_unref(l->usual.mounts);
     gb_closep(&l->cgroup);

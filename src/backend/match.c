@@ -5,6 +5,7 @@
 #include "backend/match.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "backend/place.h"
 #include "backend/program.h"
@@ -53,9 +54,44 @@ static bool is_last(const struct local *l, const struct box_shape *shape)
            (!l->queue || (!l->queue->next && shape_same(&l->queue->shape, shape)));
 }
 
+static bool has_own_net(const struct box_shape *shape)
+{
+    return shape->level == LEVEL_NAMESPACES && !shape->host_network;
+}
+
+/* An ordinary user's zygote that lends network namespaces cannot make a box without one of its own
+ * any more (sandbox/net.h). Where such boxes are wanted too, another takes its place, which does
+ * not lend. */
+static bool is_beyond_zygote(struct local *l, const struct box_shape *shape)
+{
+    if (has_own_net(shape) || geteuid() == 0)
+        return false;
+    l->never_lends = true;
+    if (l->has_lent && !l->is_retiring)
+        zygote_retire(l->zygote);
+    l->is_retiring |= l->has_lent;
+    return l->is_retiring;
+}
+
+static struct nets *lent_nets(struct local *l, const struct box_shape *shape)
+{
+    /* One that died was perhaps not allowed to. */
+    bool lends = l->has_namespaces && !l->never_lends && !l->oneshot && l->deaths == 0;
+
+    if (!lends || !has_own_net(shape))
+        return NULL;
+    l->has_lent = true;
+    return &l->nets;
+}
+
 static int box_make(struct local *l, const struct box_shape *shape, struct gb_err *err)
 {
-    struct order_means means = { l->zygote, &l->plans, l->info, l->cgroup, is_last(l, shape) };
+    struct order_means means = { .zygote = l->zygote,
+                                 .plans = &l->plans,
+                                 .info = l->info,
+                                 .cgroup = l->cgroup,
+                                 .nets = lent_nets(l, shape),
+                                 .is_last = is_last(l, shape) };
     struct host_box *box;
     struct box_far far;
     int r;
@@ -201,6 +237,8 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
 {
     unsigned have = count_boxes(l, BOX_WAITING, shape) + count_boxes(l, BOX_MAKING, shape);
 
+    if (l->is_retiring || (have < want && is_beyond_zygote(l, shape)))
+        return;
     for (; have < want && count_boxes(l, BOX_MAKING, NULL) < MAKING_MAX; have++) {
         struct gb_err err;
         if (box_make(l, shape, &err) < 0) {

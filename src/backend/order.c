@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -63,12 +64,13 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
 {
     struct composed *c = plans_get(m->plans, &box->shape, box->scratch, m->info, err);
     struct gb_buf packed;
-    auto_close int plan = -1, procs = -1;
+    auto_close int plan = -1, procs = -1, net = -1;
 
     if (!c)
         return -1;
     if (c->plan.change_ids)
         c->plan.outside_uid = c->plan.outside_gid = plan_outside_id(box->number);
+    c->plan.lends_net = m->nets && (c->plan.namespaces & CLONE_NEWNET) != 0;
     box->uid = c->plan.outside_uid;
     box->gid = c->plan.outside_gid;
     box->n_layers = plan_layers(&c->plan, box->layers);
@@ -84,13 +86,23 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
         procs = cgroup_make(m->cgroup, box->number, &box->shape.limits, err);
     if (plan < 0 || (m->cgroup >= 0 && procs < 0))
         return -1;
+    if (c->plan.lends_net)
+        net = nets_take(m->nets);
     int fds[ORDER_FDS] = {
         [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
-        [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer,
-        [ORDER_CGROUP] = procs
+        [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer
     };
-    struct zygote_order order = { .number = box->number, .plan_bytes = len, .is_last = m->is_last };
-    int r = zygote_order(m->zygote, &order, fds, procs >= 0 ? ORDER_FDS : ORDER_CGROUP, err);
+    size_t n = ORDER_CGROUP;
+    if (procs >= 0)
+        fds[n++] = procs;
+    if (net >= 0)
+        fds[n++] = net;
+    struct zygote_order order = { .number = box->number,
+                                  .plan_bytes = len,
+                                  .has_cgroup = procs >= 0,
+                                  .has_net = net >= 0,
+                                  .is_last = m->is_last };
+    int r = zygote_order(m->zygote, &order, fds, n, err);
     if (r < 0 && procs >= 0)
         cgroup_remove(m->cgroup, box->number);
     return r;

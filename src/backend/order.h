@@ -1,6 +1,7 @@
 #pragma once
 /* Ordering a box from the zygote: its plan, its control group, its scratch directory. */
 #include "backend/box.h"
+#include "backend/nets.h"
 #include "backend/plans.h"
 #include "python/zygote.h"
 
@@ -10,6 +11,7 @@ struct order_means {
     struct plans *plans;
     const json_t *info; /* what the zygote told of itself */
     int cgroup;         /* directory for the boxes' control groups, or -1 */
+    struct nets *nets;  /* what boxes of this zygote handed on, or NULL: none is to do so */
     bool is_last;       /* the zygote is needed for no other */
 };
 

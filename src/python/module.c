@@ -119,7 +119,7 @@ static _Noreturn void bequeath(int sock, const struct zygote_reply *reply, int p
     _exit(0);
 }
 
-static int make_box(int sock, const struct zygote_order *order, int init, const int *fds, size_t n,
+static int make_box(int sock, const struct zygote_order *order, int init, const int *fds,
                     struct zygote_reply *reply)
 {
     static struct heir heir; /* a guest that inherits finds it here */
@@ -131,7 +131,8 @@ static int make_box(int sock, const struct zygote_order *order, int init, const 
                                       .chan = fds[ORDER_CHAN],
                                       .answer = fds[ORDER_ANSWER],
                                       .out = fds[ORDER_OUT],
-                                      .cgroup = n > ORDER_CGROUP ? fds[ORDER_CGROUP] : -1,
+                                      .cgroup = fds[ORDER_CGROUP],
+                                      .net = fds[ORDER_NET],
                                       .err = fds[ORDER_ERR],
                                       .plan = fds[ORDER_PLAN],
                                       .init = init },
@@ -162,6 +163,19 @@ static int make_box(int sock, const struct zygote_order *order, int init, const 
     return pidfd;
 }
 
+/* Each in its place, and -1 for those that the order does not have. False if some are missing. */
+static bool sort_fds(const struct zygote_order *order, int *fds, size_t n)
+{
+    size_t want = ORDER_CGROUP + (order->has_cgroup ? 1u : 0u) + (order->has_net ? 1u : 0u);
+
+    if (n != want)
+        return false;
+    fds[ORDER_NET] = order->has_net ? fds[n - 1] : -1;
+    if (!order->has_cgroup)
+        fds[ORDER_CGROUP] = -1;
+    return true;
+}
+
 /* One order. Returns false when the engine is gone and has left none: a box that was ordered is
  * made all the same, since it is the box that removes what was laid out for it. */
 static bool serve_one(int sock, int init)
@@ -171,15 +185,17 @@ static bool serve_one(int sock, int init)
     int fds[ORDER_FDS];
     size_t n = ORDER_FDS;
     ssize_t len = fd_recv(sock, &order, sizeof(order), fds, &n);
+    bool is_whole = len == (ssize_t)sizeof(order) && sort_fds(&order, fds, n);
     int pidfd = -1;
 
-    if (len == (ssize_t)sizeof(order) && n >= ORDER_CGROUP) {
+    if (is_whole) {
         reply.number = order.number;
-        pidfd = make_box(sock, &order, init, fds, n, &reply);
+        pidfd = make_box(sock, &order, init, fds, &reply);
+        n = ORDER_FDS;
     }
     for (size_t i = 0; len > 0 && i < n; i++)
-        (void)close(fds[i]);
-    if (len != (ssize_t)sizeof(order) || n < ORDER_CGROUP)
+        gb_closep(&fds[i]);
+    if (!is_whole)
         return false;
     (void)fd_send(sock, &reply, sizeof(reply), &pidfd, pidfd >= 0 ? 1 : 0);
     if (pidfd >= 0)

@@ -36,8 +36,8 @@ enum {
     ZYGOTE_FD = 3
 }; /* where the zygote finds its socket */
 
-/* Descriptors that come with an order, in this order; the last only where the box has a control
- * group. */
+/* Descriptors that come with an order, in this order; the last two only where the box has a control
+ * group, and is to have a network namespace that was handed on. */
 enum {
     ORDER_PLAN,
     ORDER_CTL,
@@ -46,12 +46,14 @@ enum {
     ORDER_ERR,
     ORDER_ANSWER,
     ORDER_CGROUP,
+    ORDER_NET,
     ORDER_FDS
 };
 
 struct zygote_order {
     uint64_t number;
     uint64_t plan_bytes;
+    uint32_t has_cgroup, has_net;
     uint32_t is_last; /* no other will be ordered: the zygote may leave its memory to the guest, and
                          ends then */
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -167,6 +168,12 @@ int zygote_order(struct zygote *z, const struct zygote_order *order, const int *
         return gb_fail(err, GB_E_GONE, -e, "ordering a box");
     z->is_spent = order->is_last;
     return 0;
+}
+
+void zygote_retire(struct zygote *z)
+{
+    z->is_spent = true;
+    (void)shutdown(z->sock, SHUT_WR);
 }
 
 bool zygote_is_spent(const struct zygote *z)

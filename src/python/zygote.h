@@ -29,7 +29,10 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
 int zygote_order(struct zygote *z, const struct zygote_order *order, const int *fds, size_t n,
                  struct gb_err *err) gb_nodiscard;
 
-/* Has it been told that an order is the last? Then its end is no accident. */
+/* Let it make what it was ordered to, and end. */
+void zygote_retire(struct zygote *z);
+
+/* Has it been told that an order is the last, or to end? Then its end is no accident. */
 bool zygote_is_spent(const struct zygote *z);
 
 /* Kill it and wait for it. Accepts NULL. Boxes live on. */

@@ -43,6 +43,7 @@
 #include "sandbox/idmap.h"
 #include "sandbox/landlock.h"
 #include "sandbox/mounts.h"
+#include "sandbox/net.h"
 #include "sandbox/seal.h"
 
 static void tell_failed(int ctl, const struct gb_err *err)
@@ -223,14 +224,26 @@ static int before_guest(const struct box_spec *spec, struct gb_err *err)
     return landlock_scope_signals(err);
 }
 
-static void become_init(const struct box_spec *spec, const struct idmap_mounts *mounts, int ready,
-                        pid_t guest, struct gb_err *err)
+struct entry {
+    const struct box_spec *spec;
+    int go[2];    /* a byte comes when the ids are mapped */
+    int ready[2]; /* and one when the box is built */
+    const struct idmap_mounts *mounts;
+    bool is_net_lent;
+};
+
+static void become_init(const struct entry *e, pid_t guest, int notices, struct gb_err *err)
 {
     enum {
-        FIXED = 4,
+        FIXED = 6,
         MAX = FIXED + MOUNTS_MAX
     };
-    int numbers[MAX] = { guest, spec->fds.ctl, spec->fds.plan, ready };
+    const struct box_spec *spec = e->spec;
+    const struct idmap_mounts *mounts = e->mounts;
+    /* two numbers, and descriptors */
+    int numbers[MAX] = {
+        guest, e->is_net_lent, spec->fds.ctl, spec->fds.plan, e->ready[1], notices
+    };
     const char *argv[MAX + 2] = { "glovebox-init" };
     const char *env[] = { NULL };
     char text[MAX][16];
@@ -246,7 +259,7 @@ static void become_init(const struct box_spec *spec, const struct idmap_mounts *
         return;
     if (close_between(3, ~0u, CLOSE_RANGE_CLOEXEC, err) < 0)
         return;
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 2; i < n; i++)
         (void)fcntl(numbers[i], F_SETFD, 0);
     (void)syscall(SYS_execveat, spec->fds.init, "", argv, env, AT_EMPTY_PATH);
     gb_err_set(err, GB_E_SYSTEM, errno, "executing glovebox-init");
@@ -256,13 +269,6 @@ enum {
     ROOM = 256 << 10, /* of stack for what we do until the new process has left */
     STACK = 1 << 20,  /* that there must be in all */
     PATIENCE_S = 10
-};
-
-struct entry {
-    const struct box_spec *spec;
-    int go[2];    /* a byte comes when the ids are mapped */
-    int ready[2]; /* and one when the box is built */
-    const struct idmap_mounts *mounts;
 };
 
 static int be_guest(void *data)
@@ -296,6 +302,7 @@ static int enter(void *data)
     struct entry *e = data;
     struct gb_err err = { 0 };
     pid_t guest = -1;
+    int notices;
     char byte;
 
     (void)close(e->go[1]); /* so that we see when the zygote is gone */
@@ -303,11 +310,12 @@ static int enter(void *data)
         _exit(1); /* it is, or it could not map our ids, and has said so */
     if (before_guest(e->spec, &err) == 0) {
         init_pid = getpid();
+        notices = e->spec->plan->lends_net ? net_notice_sockets() : -1;
         guest = make_guest(e);
         if (guest < 0)
             gb_err_set(&err, GB_E_SYSTEM, errno, "forking the guest");
         else
-            become_init(e->spec, e->mounts, e->ready[1], guest, &err);
+            become_init(e, guest, notices, &err);
     }
     tell_failed(e->spec->fds.ctl, &err);
     _exit(1);
@@ -369,6 +377,14 @@ static int start(pid_t pid, const struct plan *plan, int go, struct gb_err *err)
     return 0;
 }
 
+/* In a network namespace that was handed on, if that can be had; else a new one is made. */
+static bool enter_lent_net(const struct box_spec *spec)
+{
+    if (spec->plan->lends_net)
+        net_prepare_lending();
+    return spec->fds.net >= 0 && net_enter(spec->fds.net);
+}
+
 static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts, pid_t *ret_pid,
                  int *ret_pidfd, struct gb_err *err)
 {
@@ -377,7 +393,7 @@ static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts,
                           spec->plan->namespaces;
     auto_close int pidfd = -1, go_read = -1, go_write = -1, ready_read = -1, ready_write = -1;
     struct rlimit stack_limit;
-    int go[2], ready[2], r;
+    int go[2], ready[2], e, r;
     pid_t pid, inside = 1; /* the word: not zero until the kernel says so */
 
     if (getrlimit(RLIMIT_STACK, &stack_limit) < 0 || stack_limit.rlim_cur < STACK)
@@ -394,12 +410,18 @@ static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts,
     struct entry entry = { .spec = spec,
                            .go = { go_read, go_write },
                            .ready = { ready_read, ready_write },
-                           .mounts = mounts };
+                           .mounts = mounts,
+                           .is_net_lent = enter_lent_net(spec) };
     char *stack = (char *)__builtin_frame_address(0) - ROOM;
 
+    if (entry.is_net_lent)
+        flags &= ~(unsigned long)CLONE_NEWNET;
     pid = clone(enter, stack - (uintptr_t)stack % 16, (int)flags, &entry, &pidfd, NULL, &inside);
+    e = errno;
+    if (entry.is_net_lent)
+        net_leave();
     if (pid < 0)
-        return clone_failed(spec->plan, errno, err);
+        return clone_failed(spec->plan, e, err);
     *ret_pid = pid;
     *ret_pidfd = take_fd(&pidfd);
     r = start(pid, spec->plan, go_write, err);

@@ -15,7 +15,9 @@
 enum box_event_kind {
     BOX_READY,  /* set up and sealed, the guest waits for a request; brings its workspace */
     BOX_FAILED, /* could not be set up: err says why */
-    BOX_ENDED,  /* the main process is dead and reaped, every other but init killed */
+    /* The main process is dead and reaped, every other but init killed. Brings the box's network
+     * namespace, if that may be handed on when init is gone too. */
+    BOX_ENDED,
     /* of a box that a session lives in: */
     BOX_RESTED,  /* as ordered: what the cell used */
     BOX_ROLLED,  /* the main process is dead, and all but the copies killed: how, as BOX_ENDED */
@@ -117,6 +119,7 @@ struct box_fds {
     int answer; /* the pipe that it answers on */
     int out, err;
     int cgroup; /* cgroup.procs of the box's control group, or -1 */
+    int net;    /* a network namespace that was handed on, or -1 */
     int plan;   /* a memory file with the packed plan */
     int init;   /* the program glovebox-init */
 };

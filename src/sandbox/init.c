@@ -2,11 +2,12 @@
  * The first process of a box: a program of its own, small and static, so that starting and ending
  * it costs next to nothing and nothing of the interpreter or of the engine is in its memory.
  *
- *   glovebox-init GUEST CTL PLAN READY [MOUNT...]
+ *   glovebox-init GUEST LENT CTL PLAN READY NOTICES [MOUNT...]
  *
  * It is executed by box.c in the new namespaces, with the guest already forked: a copy of the warm
- * interpreter that waits for a byte on READY while the box is built around both of them. MOUNT are
- * directories that only the host's root could open (idmap.h).
+ * interpreter that waits for a byte on READY while the box is built around both of them. LENT is 1
+ * if the network namespace is not new, and NOTICES tells of sockets in it, or is -1 (net.h). MOUNT
+ * are directories that only the host's root could open (idmap.h).
  *
  * The order of steps is the security argument:
  *   1. open the pieces of the host          as the engine's user
@@ -20,14 +21,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -43,6 +42,7 @@
 #include "base/own.h"
 #include "sandbox/init.h"
 #include "sandbox/mounts.h"
+#include "sandbox/net.h"
 #include "sandbox/root.h"
 #include "sandbox/seal.h"
 
@@ -55,42 +55,26 @@ static void beckon(int ready)
     (void)fd_write_all(ready, "", 1);
 }
 
-static int loopback_up(struct gb_err *err)
+/* What the new process was given. */
+struct place {
+    int guest, is_net_lent;
+    int ctl, plan, ready, notices;
+    int mounts[MOUNTS_MAX];
+    size_t n_mounts;
+};
+
+static int setup_namespaces(const struct plan *plan, const struct place *p, struct gb_err *err)
 {
-    auto_close int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-
-    if (sock < 0 || ioctl(sock, SIOCSIFFLAGS, &ifr) < 0)
-        return gb_fail(err, GB_E_NO_ISOLATION, errno, "bringing up the box's loopback");
-    return 0;
-}
-
-/* As little as a Unix socket may hold: what waits in sockets is memory that nobody counts. */
-static int bound_buffers(struct gb_err *err)
-{
-    static const char *const files[] = { "/proc/sys/net/ipv4/tcp_rmem",
-                                         "/proc/sys/net/ipv4/tcp_wmem" };
-
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        int e = fd_write_file_at(AT_FDCWD, files[i], "4096 65536 212992");
-        if (e < 0)
-            return gb_fail(err, GB_E_NO_ISOLATION, -e, "bounding %s of the box", files[i]);
-    }
-    return 0;
-}
-
-static int setup_namespaces(const struct plan *plan, const int *mounts, size_t n_mounts, int ready,
-                            struct gb_err *err)
-{
+    bool has_new_net = (plan->namespaces & CLONE_NEWNET) != 0 && !p->is_net_lent;
     struct root_sources sources;
 
-    if (root_open_sources(plan, mounts, n_mounts, &sources, err) < 0 || seal_ids(plan, err) < 0 ||
-        root_enter(plan, &sources, err) < 0)
+    if (root_open_sources(plan, p->mounts, p->n_mounts, &sources, err) < 0 ||
+        seal_ids(plan, err) < 0 || root_enter(plan, &sources, err) < 0)
         return -1;
-    beckon(ready); /* it seals itself while we go on */
+    beckon(p->ready); /* it seals itself while we go on */
     if (root_leave_host(err) < 0)
         return -1;
-    if ((plan->namespaces & CLONE_NEWNET) != 0 && (loopback_up(err) < 0 || bound_buffers(err) < 0))
+    if (has_new_net && net_set_up(err) < 0)
         return -1;
     if (sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "naming the box");
@@ -114,14 +98,13 @@ static int setup_scratch(const struct plan *plan, struct gb_err *err)
     return 0;
 }
 
-static int setup(const struct plan *plan, const int *mounts, size_t n_mounts, int ready,
-                 struct gb_err *err)
+static int setup(const struct plan *plan, const struct place *p, struct gb_err *err)
 {
     if (plan->level == LEVEL_NAMESPACES)
-        return setup_namespaces(plan, mounts, n_mounts, ready, err);
+        return setup_namespaces(plan, p, err);
     if (setup_scratch(plan, err) < 0)
         return -1;
-    beckon(ready);
+    beckon(p->ready);
     return 0;
 }
 
@@ -160,6 +143,7 @@ static int seal_init(const struct plan *plan, struct gb_err *err)
         SYS_waitid,
         SYS_getrusage,
         SYS_getpid,
+        SYS_ioctl, /* of what net.h tells with */
         SYS_clock_gettime,
         SYS_nanosleep,
         SYS_clock_nanosleep,
@@ -275,6 +259,14 @@ void init_tell(const struct seat *s, const struct box_event *event)
     (void)fd_send(s->ctl, event, sizeof(*event), NULL, 0);
 }
 
+/* The last word, with the network namespace if that is as it was made. */
+static void tell_end(const struct init *in, const struct seat *s, const struct box_event *event)
+{
+    bool hands_on = in->net >= 0 && !in->is_net_used;
+
+    (void)fd_send(s->ctl, event, sizeof(*event), &in->net, hands_on ? 1 : 0);
+}
+
 /* Kill the rest, tell the engine, reap, clean up, go. The engine hears of it when nothing in the
  * box can run another instruction; taking down its memory and namespaces is slow, and nobody needs
  * to wait for that. */
@@ -294,7 +286,7 @@ _Noreturn void init_end(const struct init *in, const struct seat *s, struct box_
     event->kind = BOX_ENDED;
     event->usage = usage_of_children();
     event->usage.cpu_us += (int64_t)left_us;
-    init_tell(s, event);
+    tell_end(in, s, event);
     if (in->plan->level < LEVEL_NAMESPACES) /* in a namespace the kernel reaps what we leave */
         kill_tree(in);
     if (in->scratch >= 0) {
@@ -543,15 +535,20 @@ static void init_clocks(struct init *in)
 /* order: signals first. What was said before a guest ended is then seen with its end. */
 static int init_wait(struct init *in, int signals, bool *ret_signal)
 {
-    struct pollfd fds[BOX_SEATS_MAX + 1] = { { .fd = signals, .events = POLLIN } };
+    struct pollfd fds[BOX_SEATS_MAX + 2] = { { .fd = signals, .events = POLLIN },
+                                             { .fd = in->notices, .events = POLLIN } };
     int n;
 
     for (size_t i = 0; i < in->n_seats; i++)
-        fds[i + 1] = (struct pollfd){ .fd = in->seats[i].ctl, .events = POLLIN };
-    n = poll(fds, in->n_seats + 1, init_timeout(in));
+        fds[i + 2] = (struct pollfd){ .fd = in->seats[i].ctl, .events = POLLIN };
+    n = poll(fds, in->n_seats + 2, init_timeout(in));
     *ret_signal = n > 0 && fds[0].revents != 0;
+    if (n > 0 && fds[1].revents != 0) {
+        in->is_net_used = true;
+        net_allow(in->notices);
+    }
     for (size_t i = 0; i < in->n_seats; i++)
-        in->seats[i].is_called = n > 0 && fds[i + 1].revents != 0;
+        in->seats[i].is_called = n > 0 && fds[i + 2].revents != 0;
     return n < 0 && errno != EINTR ? -1 : 0;
 }
 
@@ -631,6 +628,8 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     in->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (in->proc < 0 || *ret_signals < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "opening /proc");
+    if (in->notices >= 0)
+        in->net = openat(in->proc, "self/ns/net", O_RDONLY | O_CLOEXEC);
     if (scratch[0])
         in->scratch = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (scratch[0] && in->scratch < 0)
@@ -638,31 +637,44 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     return 0;
 }
 
+static int read_place(int argc, char **argv, struct place *ret)
+{
+    int *const fixed[] = { &ret->guest, &ret->is_net_lent, &ret->ctl,
+                           &ret->plan,  &ret->ready,       &ret->notices };
+    int n_fixed = (int)ARRAY_LEN(fixed);
+
+    if (argc < 1 + n_fixed || argc > 1 + n_fixed + MOUNTS_MAX)
+        return -1;
+    for (int i = 0; i < n_fixed; i++)
+        *fixed[i] = (int)strtol(argv[1 + i], NULL, 10);
+    ret->n_mounts = 0;
+    for (int i = 1 + n_fixed; i < argc; i++)
+        ret->mounts[ret->n_mounts++] = (int)strtol(argv[i], NULL, 10);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static struct plan plan;
-    static struct init in = { .plan = &plan, .proc = -1, .scratch = -1, .n_seats = 1 };
+    static struct init in = { .plan = &plan, .proc = -1, .scratch = -1, .net = -1, .n_seats = 1 };
     struct box_event event = { .kind = BOX_FAILED };
-    int numbers[3 + MOUNTS_MAX];
-    size_t n = 0;
+    struct place place;
     int signals;
 
-    if (argc < 5 || argc > 5 + MOUNTS_MAX)
+    if (read_place(argc, argv, &place) < 0)
         return 2;
-    for (int i = 2; i < argc; i++)
-        numbers[n++] = (int)strtol(argv[i], NULL, 10);
     (void)prctl(PR_SET_NAME, "glovebox-init", 0, 0, 0);
     /* order: before the guest is let go, so that it never sees our memory or descriptors through
      * /proc, whoever it may be; and before the filter, which forbids it. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    in.seats[0].guest = (pid_t)strtol(argv[1], NULL, 10);
-    in.seats[0].ctl = numbers[0];
+    in.seats[0].guest = place.guest;
+    in.seats[0].ctl = place.ctl;
+    in.notices = place.notices;
     detach_streams();
-    if (read_plan(numbers[1], &plan, &event.err) < 0 ||
-        setup(&plan, numbers + 3, n - 3, numbers[2], &event.err) < 0 ||
+    if (read_plan(place.plan, &plan, &event.err) < 0 || setup(&plan, &place, &event.err) < 0 ||
         open_eyes(&in, &signals, &event.err) < 0 || seal_init(&plan, &event.err) < 0)
         init_fail(&in, &event);
-    beckon(numbers[2]);
-    (void)close(numbers[2]);
+    beckon(place.ready);
+    (void)close(place.ready);
     init_loop(&in, signals);
 }

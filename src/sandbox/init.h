@@ -30,6 +30,9 @@ struct init {
     const struct plan *plan;
     int proc;    /* descriptor of /proc */
     int scratch; /* of the box's host directory, or -1 */
+    int notices; /* tells of sockets in the network namespace, or -1 */
+    int net;     /* that, if it may be handed on, or -1 */
+    bool is_net_used;
     int64_t next_look_us;
     struct seat seats[BOX_SEATS_MAX];
     size_t n_seats;

@@ -6,7 +6,7 @@
 
 /* Changed whenever the layout below changes: a library and an interpreter extension that were not
  * built together must not understand each other by accident. */
-static const uint32_t plan_magic = 0x47425034;
+static const uint32_t plan_magic = 0x47425035;
 
 const char *plan_level_name(enum plan_level level)
 {
@@ -97,6 +97,7 @@ static void plan_visit(struct visitor *v, struct plan *p)
     v->bad |= magic != plan_magic;
     visit(v, p->level);
     visit(v, p->namespaces);
+    visit(v, p->lends_net);
     visit(v, p->inside_id);
     visit(v, p->outside_uid);
     visit(v, p->outside_gid);

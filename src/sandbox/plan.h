@@ -84,6 +84,7 @@ struct plan_watch {
 struct plan {
     enum plan_level level;
     uint64_t namespaces; /* CLONE_NEW* */
+    bool lends_net;      /* its network namespace may be another's before and afterwards (net.h) */
     uint32_t inside_id;  /* uid and gid that the guest sees */
     uint32_t outside_uid;
     uint32_t outside_gid;

@@ -1,0 +1,49 @@
+#pragma once
+/*
+ * The network namespace of a box: a loopback of its own, and nothing else.
+ *
+ * The kernel takes longer to make one and to take it down than for all else of a box together, and
+ * most programs never open an internet socket. So a namespace in which nobody had one is handed on
+ * to a later box of the same engine. Three things hold that it is then as it was made:
+ *
+ *   1. No program may change one: none has a capability in it, and the filter lets it have Unix and
+ *      internet sockets only (seccomp.c).
+ *   2. Unix sockets leave nothing behind but themselves. Whoever asks for any other is noticed
+ *      before he gets it, by a filter that the box's first process hears from; the namespace then
+ *      ends with the box. What is noticed is an argument in a register, which nobody can change.
+ *   3. It is handed on when every process of the box is gone, and taken only if the kernel counts
+ *      no socket in it: one that was on its way through another may still be waiting to be freed.
+ *
+ * At no time are two boxes in one namespace. Whatever fails, the next box has a new one.
+ */
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* ---- the zygote ---- */
+
+/* An ordinary user may put a box into a namespace only from a user namespace of its own. The calling
+ * process moves into one, with its ids as they are and a network namespace, and stays there: it can
+ * make no box any more that has no namespaces, or the host's network. For root, and where it cannot
+ * be done, nothing. */
+void net_prepare_lending(void);
+
+/* Go into a namespace that was handed on, so that a box is made there; false, and nothing has
+ * changed, if it cannot be had or is not empty. */
+bool net_enter(int net);
+
+/* And back. Should that fail, which is not known to happen, there is no way to go on. */
+void net_leave(void);
+
+/* ---- the box's first process ---- */
+
+/* From now on, who asks for a socket that is no Unix socket waits for net_allow(): this process, so
+ * it must not, and all that it starts. Returns a descriptor that is readable then, -1 where the
+ * kernel cannot do it. */
+int net_notice_sockets(void);
+
+/* Somebody has asked: let him have it. */
+void net_allow(int notices);
+
+/* Bring up a new one. */
+int net_set_up(struct gb_err *err) gb_nodiscard;
