@@ -240,10 +240,8 @@ static void become_init(const struct entry *e, pid_t guest, int notices, struct 
     };
     const struct box_spec *spec = e->spec;
     const struct idmap_mounts *mounts = e->mounts;
-    /* two numbers, and descriptors */
-    int numbers[MAX] = {
-        guest, e->is_net_lent, spec->fds.ctl, spec->fds.plan, e->ready[1], notices
-    };
+    int numbers[MAX] = { guest,       spec->fds.ctl, spec->fds.plan,
+                         e->ready[1], notices,       e->is_net_lent ? spec->fds.net : -1 };
     const char *argv[MAX + 2] = { "glovebox-init" };
     const char *env[] = { NULL };
     char text[MAX][16];
@@ -259,7 +257,7 @@ static void become_init(const struct entry *e, pid_t guest, int notices, struct 
         return;
     if (close_between(3, ~0u, CLOSE_RANGE_CLOEXEC, err) < 0)
         return;
-    for (size_t i = 2; i < n; i++)
+    for (size_t i = 1; i < n; i++)
         (void)fcntl(numbers[i], F_SETFD, 0);
     (void)syscall(SYS_execveat, spec->fds.init, "", argv, env, AT_EMPTY_PATH);
     gb_err_set(err, GB_E_SYSTEM, errno, "executing glovebox-init");

@@ -2,11 +2,11 @@
  * The first process of a box: a program of its own, small and static, so that starting and ending
  * it costs next to nothing and nothing of the interpreter or of the engine is in its memory.
  *
- *   glovebox-init GUEST LENT CTL PLAN READY NOTICES [MOUNT...]
+ *   glovebox-init GUEST CTL PLAN READY NOTICES NET [MOUNT...]
  *
  * It is executed by box.c in the new namespaces, with the guest already forked: a copy of the warm
- * interpreter that waits for a byte on READY while the box is built around both of them. LENT is 1
- * if the network namespace is not new, and NOTICES tells of sockets in it, or is -1 (net.h). MOUNT
+ * interpreter that waits for a byte on READY while the box is built around both of them. NET is the
+ * network namespace, if it was handed on, or -1, and NOTICES tells of sockets in it (net.h). MOUNT
  * are directories that only the host's root could open (idmap.h).
  *
  * The order of steps is the security argument:
@@ -57,15 +57,15 @@ static void beckon(int ready)
 
 /* What the new process was given. */
 struct place {
-    int guest, is_net_lent;
-    int ctl, plan, ready, notices;
+    pid_t guest;
+    int ctl, plan, ready, notices, net;
     int mounts[MOUNTS_MAX];
     size_t n_mounts;
 };
 
 static int setup_namespaces(const struct plan *plan, const struct place *p, struct gb_err *err)
 {
-    bool has_new_net = (plan->namespaces & CLONE_NEWNET) != 0 && !p->is_net_lent;
+    bool has_new_net = (plan->namespaces & CLONE_NEWNET) != 0 && p->net < 0;
     struct root_sources sources;
 
     if (root_open_sources(plan, p->mounts, p->n_mounts, &sources, err) < 0 ||
@@ -262,7 +262,7 @@ void init_tell(const struct seat *s, const struct box_event *event)
 /* The last word, with the network namespace if that is as it was made. */
 static void tell_end(const struct init *in, const struct seat *s, const struct box_event *event)
 {
-    bool hands_on = in->net >= 0 && !in->is_net_used;
+    bool hands_on = in->notices >= 0 && in->net >= 0 && !in->is_net_used;
 
     (void)fd_send(s->ctl, event, sizeof(*event), &in->net, hands_on ? 1 : 0);
 }
@@ -628,7 +628,7 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     in->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (in->proc < 0 || *ret_signals < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "opening /proc");
-    if (in->notices >= 0)
+    if (in->notices >= 0 && in->net < 0)
         in->net = openat(in->proc, "self/ns/net", O_RDONLY | O_CLOEXEC);
     if (scratch[0])
         in->scratch = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -639,8 +639,9 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
 
 static int read_place(int argc, char **argv, struct place *ret)
 {
-    int *const fixed[] = { &ret->guest, &ret->is_net_lent, &ret->ctl,
-                           &ret->plan,  &ret->ready,       &ret->notices };
+    int *const fixed[] = {
+        &ret->guest, &ret->ctl, &ret->plan, &ret->ready, &ret->notices, &ret->net
+    };
     int n_fixed = (int)ARRAY_LEN(fixed);
 
     if (argc < 1 + n_fixed || argc > 1 + n_fixed + MOUNTS_MAX)
@@ -656,7 +657,7 @@ static int read_place(int argc, char **argv, struct place *ret)
 int main(int argc, char **argv)
 {
     static struct plan plan;
-    static struct init in = { .plan = &plan, .proc = -1, .scratch = -1, .net = -1, .n_seats = 1 };
+    static struct init in = { .plan = &plan, .proc = -1, .scratch = -1, .n_seats = 1 };
     struct box_event event = { .kind = BOX_FAILED };
     struct place place;
     int signals;
@@ -670,6 +671,7 @@ int main(int argc, char **argv)
     in.seats[0].guest = place.guest;
     in.seats[0].ctl = place.ctl;
     in.notices = place.notices;
+    in.net = place.net;
     detach_streams();
     if (read_plan(place.plan, &plan, &event.err) < 0 || setup(&plan, &place, &event.err) < 0 ||
         open_eyes(&in, &signals, &event.err) < 0 || seal_init(&plan, &event.err) < 0)

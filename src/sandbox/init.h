@@ -31,7 +31,7 @@ struct init {
     int proc;    /* descriptor of /proc */
     int scratch; /* of the box's host directory, or -1 */
     int notices; /* tells of sockets in the network namespace, or -1 */
-    int net;     /* that, if it may be handed on, or -1 */
+    int net;     /* that, to be handed on, or -1 */
     bool is_net_used;
     int64_t next_look_us;
     struct seat seats[BOX_SEATS_MAX];
