@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sandbox/seccomp.h"
+#include "sandbox/shrink.h"
 
 static struct seccomp_wish wish_of(unsigned i)
 {
@@ -13,25 +14,38 @@ static struct seccomp_wish wish_of(unsigned i)
                                   .writes_host = (i & 8) != 0 };
 }
 
+static int print_short(unsigned i, const struct sock_filter *code, size_t n)
+{
+    static struct sock_filter less[BPF_MAXINSNS];
+    size_t n_less = shrink(code, n, less, BPF_MAXINSNS);
+
+    if (n_less == 0 || !shrink_is_same(code, n, less, n_less)) {
+        (void)fprintf(stderr, "make-filters: filter %u cannot be shortened (shrink.c)\n", i);
+        return -1;
+    }
+    (void)printf("static const struct sock_filter filter_%u[] = {\n", i);
+    for (size_t at = 0; at < n_less; at++)
+        (void)printf("    { 0x%x, %u, %u, 0x%x },\n", less[at].code, less[at].jt, less[at].jf,
+                     less[at].k);
+    (void)printf("};\n");
+    return 0;
+}
+
 static int print_code(unsigned i)
 {
     struct seccomp_wish wish = wish_of(i);
     struct gb_buf code;
     struct gb_err err;
+    int r;
 
     gb_buf_init(&code, SECCOMP_MAX);
     if (seccomp_build(&wish, &code, &err) < 0) {
         (void)fprintf(stderr, "make-filters: %s\n", err.msg);
         return -1;
     }
-    (void)printf("static const struct sock_filter filter_%u[] = {\n", i);
-    for (size_t at = 0; at < code.len; at += sizeof(struct sock_filter)) {
-        const struct sock_filter *f = (const void *)(code.data + at);
-        (void)printf("    { 0x%x, %u, %u, 0x%x },\n", f->code, f->jt, f->jf, f->k);
-    }
-    (void)printf("};\n");
+    r = print_short(i, (const void *)code.data, code.len / sizeof(struct sock_filter));
     gb_buf_done(&code);
-    return 0;
+    return r;
 }
 
 int main(void)

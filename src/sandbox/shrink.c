@@ -1,0 +1,340 @@
+/*
+ * A filter looks at the architecture, at the call's number, and then, for a few calls, at their
+ * arguments. Followed with a number that is known and arguments that are not, it comes to an answer
+ * or to the place where the first argument is loaded. Which one that is changes only at the numbers
+ * that the filter compares with, so a few hundred tries tell it for all of them:
+ *
+ *   architecture, number
+ *   a search by halves, among ranges of numbers that come to the same
+ *   the answers, and a jump for each place where arguments are looked at
+ *   those places, as they were
+ */
+#include "sandbox/shrink.h"
+
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+
+enum {
+    CODE_MAX = BPF_MAXINSNS,
+    RANGES_MAX = 512,
+    ENDS_MAX = 64,
+    NEAR = 255, /* a jump that depends on something goes no further */
+    LOAD = BPF_LD | BPF_W | BPF_ABS,
+    RETURN = BPF_RET | BPF_K,
+    HEAD = 4
+};
+
+/* Where a number comes to: an answer, or a place in the filter. */
+struct end {
+    bool is_place;
+    uint32_t value;
+};
+
+struct range {
+    uint32_t first;
+    size_t end; /* index */
+};
+
+struct work {
+    const struct sock_filter *code;
+    size_t n;
+    struct range ranges[RANGES_MAX];
+    size_t n_ranges;
+    struct end ends[ENDS_MAX];
+    size_t n_ends;
+    bool is_used[CODE_MAX];   /* of the filter's steps: needed for arguments */
+    size_t new_pos[CODE_MAX]; /* where those are in the new one */
+    bool is_bad;              /* not a filter that this understands */
+};
+
+static bool is_branch(const struct sock_filter *f)
+{
+    return BPF_CLASS(f->code) == BPF_JMP && f->code != (BPF_JMP | BPF_JA);
+}
+
+static bool is_taken(const struct sock_filter *f, uint32_t a)
+{
+    switch (BPF_OP(f->code)) {
+    case BPF_JEQ:
+        return a == f->k;
+    case BPF_JGT:
+        return a > f->k;
+    case BPF_JGE:
+        return a >= f->k;
+    default:
+        return (a & f->k) != 0; /* BPF_JSET */
+    }
+}
+
+static struct end follow(struct work *w, uint32_t arch, uint32_t nr)
+{
+    uint32_t a = 0;
+
+    for (size_t pc = 0; pc < w->n; pc++) {
+        const struct sock_filter *f = &w->code[pc];
+
+        if (f->code == LOAD && f->k == offsetof(struct seccomp_data, nr))
+            a = nr;
+        else if (f->code == LOAD && f->k == offsetof(struct seccomp_data, arch))
+            a = arch;
+        else if (f->code == LOAD)
+            return (struct end){ true, (uint32_t)pc };
+        else if (f->code == RETURN)
+            return (struct end){ false, f->k };
+        else if (f->code == (BPF_JMP | BPF_JA))
+            pc += f->k;
+        else if (is_branch(f))
+            pc += is_taken(f, a) ? f->jt : f->jf;
+        else
+            break;
+    }
+    w->is_bad = true;
+    return (struct end){ 0 };
+}
+
+/* ---- ranges ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* The first number, and all at which something may change, in order. */
+static size_t find_turns(const struct sock_filter *code, size_t n, uint32_t ret[2 * CODE_MAX + 1])
+{
+    size_t found = 0;
+
+    ret[found++] = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_branch(&code[i]))
+            continue;
+        ret[found++] = code[i].k;
+        if (code[i].k != UINT32_MAX)
+            ret[found++] = code[i].k + 1;
+    }
+    qsort(ret, found, sizeof(*ret), by_value);
+    return found;
+}
+
+static size_t end_index(struct work *w, struct end end)
+{
+    size_t i = 0;
+
+    while (i < w->n_ends && (w->ends[i].is_place != end.is_place || w->ends[i].value != end.value))
+        i++;
+    if (i == ENDS_MAX) {
+        w->is_bad = true;
+        return 0;
+    }
+    w->ends[i] = end;
+    w->n_ends = i == w->n_ends ? i + 1 : w->n_ends;
+    return i;
+}
+
+static void find_ranges(struct work *w, uint32_t arch)
+{
+    static uint32_t turns[2 * CODE_MAX + 1];
+    size_t n = find_turns(w->code, w->n, turns);
+
+    for (size_t i = 0; i < n && !w->is_bad; i++) {
+        size_t end = end_index(w, follow(w, arch, turns[i]));
+
+        if (w->n_ranges > 0 && w->ranges[w->n_ranges - 1].end == end)
+            continue;
+        if (w->n_ranges == RANGES_MAX) {
+            w->is_bad = true;
+            return;
+        }
+        w->ranges[w->n_ranges++] = (struct range){ turns[i], end };
+    }
+}
+
+/* ---- what looks at arguments ---- */
+
+static void mark_used(struct work *w, size_t pc)
+{
+    while (pc < w->n && !w->is_used[pc]) {
+        const struct sock_filter *f = &w->code[pc];
+
+        w->is_used[pc] = true;
+        if (f->code == RETURN)
+            return;
+        if (f->code == (BPF_JMP | BPF_JA)) {
+            pc += f->k + 1;
+            continue;
+        }
+        if (is_branch(f)) {
+            mark_used(w, pc + f->jt + 1);
+            pc += f->jf;
+        } else if (f->code != LOAD && f->code != (BPF_ALU | BPF_AND | BPF_K)) {
+            break;
+        }
+        pc++;
+    }
+    if (pc >= w->n || !w->is_used[pc])
+        w->is_bad = true;
+}
+
+/* A step that may be jumped over by fewer others than before. */
+static struct sock_filter moved(const struct work *w, size_t pc)
+{
+    struct sock_filter f = w->code[pc];
+    size_t next = w->new_pos[pc] + 1;
+
+    if (f.code == (BPF_JMP | BPF_JA)) {
+        f.k = (uint32_t)(w->new_pos[pc + f.k + 1] - next);
+    } else if (is_branch(&f)) {
+        f.jt = (uint8_t)(w->new_pos[pc + f.jt + 1] - next);
+        f.jf = (uint8_t)(w->new_pos[pc + f.jf + 1] - next);
+    }
+    return f;
+}
+
+static size_t place_used(struct work *w, size_t at, struct sock_filter *ret, size_t max)
+{
+    size_t end = at;
+
+    for (size_t pc = 0; pc < w->n; pc++)
+        if (w->is_used[pc])
+            w->new_pos[pc] = end++;
+    for (size_t pc = 0; pc < w->n && end <= max; pc++)
+        if (w->is_used[pc])
+            ret[w->new_pos[pc]] = moved(w, pc);
+    return end;
+}
+
+/* ---- the search ---- */
+
+/* n - 1 steps, at `at`, for n ranges; the answers come after all of them, at `ends`. */
+static void search(const struct work *w, size_t from, size_t n, size_t at, size_t ends,
+                   struct sock_filter *ret)
+{
+    size_t left = n / 2, right = n - left, step_right = at + left;
+
+    if (n == 1)
+        return;
+    ret[at] = (struct sock_filter)BPF_JUMP(
+        BPF_JMP | BPF_JGE | BPF_K, w->ranges[from + left].first,
+        (uint8_t)((right == 1 ? ends + w->ranges[from + left].end : step_right) - at - 1),
+        (uint8_t)(left == 1 ? ends + w->ranges[from].end - at - 1 : 0));
+    search(w, from, left, at + 1, ends, ret);
+    search(w, from + left, right, step_right, ends, ret);
+}
+
+static void place_ends(const struct work *w, size_t at, struct sock_filter *ret)
+{
+    for (size_t i = 0; i < w->n_ends; i++) {
+        const struct end *end = &w->ends[i];
+
+        if (!end->is_place)
+            ret[at + i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, end->value);
+        else
+            ret[at + i] = (struct sock_filter)BPF_STMT(
+                BPF_JMP | BPF_JA, (uint32_t)(w->new_pos[end->value] - (at + i) - 1));
+    }
+}
+
+size_t shrink(const struct sock_filter *code, size_t n, struct sock_filter *ret, size_t max)
+{
+    static struct work w;
+    uint32_t arch;
+    struct end foreign;
+    size_t ends, length;
+
+    w = (struct work){ .code = code, .n = n };
+    if (n < 2 || n > CODE_MAX || code[0].code != LOAD ||
+        code[0].k != offsetof(struct seccomp_data, arch) ||
+        code[1].code != (BPF_JMP | BPF_JEQ | BPF_K))
+        return 0;
+    arch = code[1].k;
+    foreign = follow(&w, ~arch, 0);
+    find_ranges(&w, arch);
+    for (size_t i = 0; i < w.n_ends; i++)
+        if (w.ends[i].is_place)
+            mark_used(&w, w.ends[i].value);
+    ends = HEAD + w.n_ranges - 1;
+    if (w.is_bad || foreign.is_place || w.n_ranges < 2 || w.n_ranges + w.n_ends > NEAR ||
+        ends + w.n_ends > max)
+        return 0;
+    length = place_used(&w, ends + w.n_ends, ret, max);
+    if (length > max)
+        return 0;
+    ret[0] = (struct sock_filter)BPF_STMT(LOAD, offsetof(struct seccomp_data, arch));
+    ret[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, arch, 1, 0);
+    ret[2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, foreign.value);
+    ret[3] = (struct sock_filter)BPF_STMT(LOAD, offsetof(struct seccomp_data, nr));
+    search(&w, 0, w.n_ranges, HEAD, ends, ret);
+    place_ends(&w, ends, ret);
+    return length;
+}
+
+/* ---- the proof ---- */
+
+static uint32_t run(const struct sock_filter *code, size_t n, const struct seccomp_data *data)
+{
+    uint32_t a = 0;
+
+    for (size_t pc = 0; pc < n; pc++) {
+        const struct sock_filter *f = &code[pc];
+
+        if (f->code == LOAD)
+            memcpy(&a, (const char *)data + f->k, sizeof(a));
+        else if (f->code == (BPF_ALU | BPF_AND | BPF_K))
+            a &= f->k;
+        else if (f->code == RETURN)
+            return f->k;
+        else if (f->code == (BPF_JMP | BPF_JA))
+            pc += f->k;
+        else
+            pc += is_taken(f, a) ? f->jt : f->jf;
+    }
+    return SECCOMP_RET_KILL_PROCESS - 1; /* no filter's answer: it ran off its end */
+}
+
+/* Values that arguments are compared with, and those beside them. */
+static size_t find_values(const struct sock_filter *code, size_t n, uint64_t ret[2 * CODE_MAX + 2])
+{
+    size_t found = 0;
+    bool is_argument = false;
+
+    ret[found++] = 0;
+    ret[found++] = UINT64_C(1) << 32;
+    for (size_t i = 0; i < n; i++) {
+        if (code[i].code == LOAD)
+            is_argument = code[i].k >= offsetof(struct seccomp_data, args);
+        if (is_argument && is_branch(&code[i])) {
+            ret[found++] = code[i].k;
+            ret[found++] = (uint64_t)code[i].k + 1;
+        }
+    }
+    return found;
+}
+
+bool shrink_is_same(const struct sock_filter *a, size_t n_a, const struct sock_filter *b,
+                    size_t n_b)
+{
+    static uint32_t turns[2 * CODE_MAX + 1];
+    static uint64_t values[2 * CODE_MAX + 2];
+    size_t n_turns = find_turns(a, n_a, turns), n_values = find_values(a, n_a, values);
+
+    for (size_t t = 0; t < n_turns; t++) {
+        struct seccomp_data data = { .nr = (int)turns[t], .arch = ~a[1].k };
+
+        if (run(a, n_a, &data) != run(b, n_b, &data))
+            return false;
+        data.arch = a[1].k;
+        for (size_t v = 0; v < n_values * ARRAY_LEN(data.args); v++) {
+            memset(data.args, 0, sizeof(data.args));
+            data.args[v / n_values] = values[v % n_values];
+            if (run(a, n_a, &data) != run(b, n_b, &data))
+                return false;
+        }
+    }
+    return true;
+}
