@@ -21,12 +21,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -143,7 +145,6 @@ static int seal_init(const struct plan *plan, struct gb_err *err)
         SYS_waitid,
         SYS_getrusage,
         SYS_getpid,
-        SYS_ioctl, /* of what net.h tells with */
         SYS_clock_gettime,
         SYS_nanosleep,
         SYS_clock_nanosleep,
@@ -158,12 +159,15 @@ static int seal_init(const struct plan *plan, struct gb_err *err)
         SYS_exit,
         SYS_exit_group,
     };
+    static const uint32_t notices[] = { SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND };
+    static const struct seal_allowed allowed = { calls, ARRAY_LEN(calls), notices,
+                                                 ARRAY_LEN(notices) };
 
     if (plan->level < LEVEL_LANDLOCK)
         return 0;
     if (plan->level == LEVEL_NAMESPACES && seal_privileges(err) < 0)
         return -1;
-    return seal_calls(calls, ARRAY_LEN(calls), err);
+    return seal_calls(&allowed, err);
 }
 
 /* ---- watching ---- */

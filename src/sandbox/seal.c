@@ -196,7 +196,26 @@ static void search(struct sock_filter *code, size_t at, const int *calls, size_t
     search(code, at + 2 * left, calls + left, n - left, yes);
 }
 
-size_t seal_filter(const int *calls, size_t n, struct sock_filter *ret)
+/* For ioctl only: to `yes`, or to the step after it. */
+static size_t search_ioctls(const struct seal_allowed *allowed, size_t at, size_t yes,
+                            struct sock_filter *code)
+{
+    size_t n = allowed->n_ioctls;
+
+    code[at] =
+        (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, (uint8_t)(n + 2));
+    /* The lower half is all that the kernel looks at, too. */
+    code[at + 1] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                                offsetof(struct seccomp_data, args[1]));
+    for (size_t i = 0; i < n; i++)
+        code[at + 2 + i] = (struct sock_filter)BPF_JUMP(
+            BPF_JMP | BPF_JEQ | BPF_K, allowed->ioctls[i], (uint8_t)(yes - (at + 2 + i) - 1), 0);
+    code[at + 2 + n] =
+        (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, (uint32_t)(yes + 1 - (at + 2 + n) - 1));
+    return at + 3 + n;
+}
+
+size_t seal_filter(const struct seal_allowed *allowed, struct sock_filter *ret)
 {
     static const struct sock_filter head[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -208,25 +227,28 @@ size_t seal_filter(const int *calls, size_t n, struct sock_filter *ret)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
     };
-    size_t yes = ARRAY_LEN(head) + 2 * n - 1;
+    size_t at = ARRAY_LEN(head), n = allowed->n_calls;
+    size_t yes = at + 3 + allowed->n_ioctls + 2 * n - 1;
     int sorted[SEAL_CALLS_MAX];
 
-    memcpy(sorted, calls, n * sizeof(*calls));
+    memcpy(sorted, allowed->calls, n * sizeof(*sorted));
     qsort(sorted, n, sizeof(*sorted), by_number);
     memcpy(ret, head, sizeof(head));
-    search(ret, ARRAY_LEN(head), sorted, n, yes);
+    at = search_ioctls(allowed, at, yes, ret);
+    search(ret, at, sorted, n, yes);
     memcpy(ret + yes, tail, sizeof(tail));
     return yes + ARRAY_LEN(tail);
 }
 
-int seal_calls(const int *calls, size_t n, struct gb_err *err)
+int seal_calls(const struct seal_allowed *allowed, struct gb_err *err)
 {
     struct sock_filter code[SEAL_CODE_MAX];
     struct sock_fprog prog = { .filter = code };
 
-    if (n == 0 || n > SEAL_CALLS_MAX)
-        return gb_fail(err, GB_E_SYSTEM, 0, "a filter of %zu calls", n);
-    prog.len = (unsigned short)seal_filter(calls, n, code);
+    if (allowed->n_calls == 0 || allowed->n_calls > SEAL_CALLS_MAX ||
+        allowed->n_ioctls > SEAL_IOCTLS_MAX)
+        return gb_fail(err, GB_E_SYSTEM, 0, "a filter of %zu calls", allowed->n_calls);
+    prog.len = (unsigned short)seal_filter(allowed, code);
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "installing init's seccomp filter");
     return 0;

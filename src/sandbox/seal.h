@@ -21,12 +21,20 @@ int seal_shut(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 
 enum {
     SEAL_CALLS_MAX = 64, /* so that every jump of the filter fits into a byte */
-    SEAL_CODE_MAX = SEAL_CALLS_MAX * 2 + 5
+    SEAL_IOCTLS_MAX = 8,
+    SEAL_CODE_MAX = SEAL_CALLS_MAX * 2 + SEAL_IOCTLS_MAX + 7
 };
 
-/* A filter that allows these system calls, at least one, and no other architecture's; its
- * length. */
-size_t seal_filter(const int *calls, size_t n, struct sock_filter *ret);
+/* System calls, at least one and not ioctl, and what may be asked with that. */
+struct seal_allowed {
+    const int *calls;
+    size_t n_calls;
+    const uint32_t *ioctls;
+    size_t n_ioctls;
+};
 
-/* Only these system calls from now on, for a process of our own. */
-int seal_calls(const int *calls, size_t n, struct gb_err *err) gb_nodiscard;
+/* A filter that allows these, and no other architecture's; its length. */
+size_t seal_filter(const struct seal_allowed *allowed, struct sock_filter *ret);
+
+/* Only these from now on, for a process of our own. */
+int seal_calls(const struct seal_allowed *allowed, struct gb_err *err) gb_nodiscard;

@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -557,6 +558,9 @@ static void test_variants_are_nested(void **state)
 static void test_the_filter_of_init(void **state)
 {
     struct sock_filter code[SEAL_CODE_MAX];
+    static const uint32_t ioctls[] = { SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND };
+    static const uint32_t asked[] = { SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND, 0, TCGETS,
+                                      SECCOMP_IOCTL_NOTIF_ADDFD };
     int calls[SEAL_CALLS_MAX];
 
     (void)state;
@@ -564,9 +568,10 @@ static void test_the_filter_of_init(void **state)
         bool is_listed[NR_MAX] = { false };
         for (size_t i = 0; i < n; i++) { /* in no order, and far from each other */
             calls[i] = (int)((i * 397 + n) % 449);
+            calls[i] = calls[i] == CALL(ioctl) ? 449 : calls[i];
             is_listed[calls[i]] = true;
         }
-        size_t len = seal_filter(calls, n, code);
+        size_t len = seal_filter(&(struct seal_allowed){ calls, n, ioctls, 2 }, code);
         struct seccomp_filter filter = { .code = code, .bytes = len * sizeof(*code) };
         struct variant v = { .name = "init", .filter = &filter };
 
@@ -576,6 +581,12 @@ static void test_the_filter_of_init(void **state)
                              is_listed[nr] ? SECCOMP_RET_ALLOW : ENOSYS_ACTION);
             assert_int_equal(call_on(&v, seccomp_arch_native(), nr | X32_BIT, 0), ENOSYS_ACTION);
             assert_int_equal(call_on(&v, AUDIT_ARCH_I386, nr, 0), SECCOMP_RET_KILL_PROCESS);
+        }
+        for (uint32_t k = 0; k < ARRAY_LEN(asked); k++) {
+            struct seccomp_data data = { .nr = CALL(ioctl),
+                                         .arch = seccomp_arch_native(),
+                                         .args = { ioctls[0], asked[k], ioctls[0] } };
+            assert_int_equal(run(&v, &data), k < 2 ? SECCOMP_RET_ALLOW : ENOSYS_ACTION);
         }
     }
 }
