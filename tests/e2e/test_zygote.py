@@ -373,3 +373,42 @@ def test_the_clock_begins_with_the_program(venv):
 def test_what_was_printed_without_a_newline_is_kept(level, wait):
     result = run_json(f"print('partial', end='')\n{wait}", "--isolation", level, "-t", 0.3)
     assert (result["status"], result["stdout"]) == ("timeout", "partial")
+
+
+# ---- boxes that one zygote cannot all make (sandbox/net.h) ----
+
+WHERE = "import os\n[os.stat('/usr').st_uid, os.stat('/proc/self/ns/net').st_ino]"
+KINDS = {
+    "own": ({}, "namespaces", lambda uid, net: net != HOST_NET),
+    "landlock": ({"isolation": "landlock"}, "landlock", lambda uid, net: uid == os.stat("/usr").st_uid),
+    "host": ({"network": "host"}, "namespaces", lambda uid, net: net == HOST_NET),
+}
+HOST_NET = os.stat("/proc/self/ns/net").st_ino
+
+
+def is_as_asked(kind, result):
+    _options, level, is_right = KINDS[kind]
+    return result["status"] == "ok" and result["isolation"]["level"] == level and is_right(*result["value"])
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+@pytest.mark.parametrize("order", [
+    ["own"] * 12 + ["landlock"] * 3 + ["own"] * 6 + ["host"] * 3 + ["own"] * 3,
+    ["host"] + ["own"] * 12 + ["host"] + ["own"] * 6 + ["landlock"] * 2,
+    ["own", "own", "landlock", "host"] * 8,
+], ids=["after", "before", "between"])
+def test_boxes_of_every_kind_from_one_engine(order, jobs):
+    where = WHERE.replace("os.stat('/proc/self/ns/net').st_ino", "0")
+    asked = [{"code": where if kind == "landlock" else WHERE, **KINDS[kind][0]} for kind in order]
+    results = batch(asked, "--policy", "off", "--allow-request", "network", "-j", jobs)
+    wrong = [(kind, it) for kind, it in zip(order, results) if not is_as_asked(kind, it)]
+    assert not wrong, wrong[0]
+
+
+def test_a_zygote_that_is_killed_hands_on_nothing():
+    """What its boxes had is of no use to the next one, and the runs do not notice."""
+    with running("batch", "-j", 1, "-", stdin=-1) as process:
+        for _ in range(4):
+            answers = [ask(process, WHERE) for _ in range(12)]
+            assert all(is_as_asked("own", it) for it in answers), answers
+            os.kill(zygote_of(process), signal.SIGKILL)
