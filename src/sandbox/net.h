@@ -2,9 +2,9 @@
 /*
  * The network namespace of a box: a loopback of its own, and nothing else.
  *
- * The kernel takes longer to make one and to take it down than for all else of a box together, and
- * most programs never open an internet socket. So a namespace in which nobody had one is handed on
- * to a later box of the same engine. Three things hold that it is then as it was made:
+ * To make one and to take it down is a quarter of what a box costs, and most programs never open an
+ * internet socket. So a namespace in which nobody had one is handed on to a later box of the same
+ * engine. Three things hold that it is then as it was made:
  *
  *   1. No program may change one: none has a capability in it, and the filter lets it have Unix and
  *      internet sockets only (seccomp.c).
