@@ -35,9 +35,9 @@ static void fill_holes(void)
         } while (p && p < edge && filled < FILL_MAX);
 }
 
-/* The same for the interpreter's own allocator, which has a pool for each size: the first block of a
- * pool is where it is known to be a new one. A page that a guest is the first to write to is also
- * cheaper than one that is copied for it. */
+/* The same for the interpreter's own allocator, which has a pool for each size; one is known to be
+ * new by its first block. A page that a guest is the first to write to is also cheaper than one that
+ * is copied for it. */
 static void fill_pools(void)
 {
     enum {

@@ -22,8 +22,8 @@
 
 /* ---- the zygote ---- */
 
-/* An ordinary user may put a box into a namespace only from a user namespace of its own. The calling
- * process moves into one, with its ids as they are and a network namespace, and stays there: it can
+/* An ordinary user may put a box into a namespace only from a user namespace of its own. The caller
+ * moves into one, with its ids as they are and a network namespace, and stays there: it can
  * make no box any more that has no namespaces, or the host's network. For root, and where it cannot
  * be done, nothing. */
 void net_prepare_lending(void);
