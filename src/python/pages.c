@@ -36,8 +36,8 @@ static void fill_holes(void)
 }
 
 /* The same for the interpreter's own allocator, which has a pool for each size; one is known to be
- * new by its first block. A page that a guest is the first to write to is also cheaper than one that
- * is copied for it. */
+ * new by its first block. A page that a guest is the first to write to is also cheaper than one
+ * that is copied for it. */
 static void fill_pools(void)
 {
     enum {
