@@ -59,12 +59,45 @@ void scratch_remove(const char *path)
     (void)rmdir(path);
 }
 
+/* The plan as the zygote reads it: a memory file, or -1. */
+static int pack(const struct plan *plan, size_t *ret_len, struct gb_err *err)
+{
+    struct gb_buf packed;
+    int fd = -1;
+
+    gb_buf_init(&packed, PLAN_MAX);
+    if (plan_pack(plan, &packed, err) == 0) {
+        fd = fd_sealed("glovebox-plan", packed.data, packed.len);
+        if (fd < 0)
+            fd = gb_fail(err, GB_E_SYSTEM, -fd, "packing the plan");
+    }
+    *ret_len = packed.len;
+    gb_buf_done(&packed);
+    return fd;
+}
+
+/* With the two that not every box has, or -1. */
+static int send_order(const struct order_means *m, struct zygote_order *order, int *fds, int procs,
+                      int net, struct gb_err *err)
+{
+    size_t n = ORDER_CGROUP;
+
+    order->has_cgroup = procs >= 0;
+    if (procs >= 0)
+        fds[n++] = procs;
+    order->has_net = net >= 0;
+    if (net >= 0)
+        fds[n++] = net;
+    return zygote_order(m->zygote, order, fds, n, err);
+}
+
 int order_place(const struct order_means *m, struct host_box *box, const struct box_far *far,
                 struct gb_err *err)
 {
     struct composed *c = plans_get(m->plans, &box->shape, box->scratch, m->info, err);
-    struct gb_buf packed;
+    struct zygote_order order = { .number = box->number, .is_last = m->is_last };
     auto_close int plan = -1, procs = -1, net = -1;
+    int r;
 
     if (!c)
         return -1;
@@ -74,14 +107,7 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
     box->uid = c->plan.outside_uid;
     box->gid = c->plan.outside_gid;
     box->n_layers = plan_layers(&c->plan, box->layers);
-    gb_buf_init(&packed, PLAN_MAX);
-    if (plan_pack(&c->plan, &packed, err) == 0) {
-        plan = fd_sealed("glovebox-plan", packed.data, packed.len);
-        if (plan < 0)
-            (void)gb_fail(err, GB_E_SYSTEM, -plan, "packing the plan");
-    }
-    size_t len = packed.len;
-    gb_buf_done(&packed);
+    plan = pack(&c->plan, &order.plan_bytes, err);
     if (plan >= 0 && m->cgroup >= 0)
         procs = cgroup_make(m->cgroup, box->number, &box->shape.limits, err);
     if (plan < 0 || (m->cgroup >= 0 && procs < 0))
@@ -92,17 +118,7 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
         [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
         [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer
     };
-    size_t n = ORDER_CGROUP;
-    if (procs >= 0)
-        fds[n++] = procs;
-    if (net >= 0)
-        fds[n++] = net;
-    struct zygote_order order = { .number = box->number,
-                                  .plan_bytes = len,
-                                  .has_cgroup = procs >= 0,
-                                  .has_net = net >= 0,
-                                  .is_last = m->is_last };
-    int r = zygote_order(m->zygote, &order, fds, n, err);
+    r = send_order(m, &order, fds, procs, net, err);
     if (r < 0 && procs >= 0)
         cgroup_remove(m->cgroup, box->number);
     return r;

@@ -27,6 +27,7 @@
  * elsewhere, so there is no FRAME_CHECKED. A cell with tools hears of them on a socket of its own,
  * which comes with its FRAME_RUN: no answer can outlive the cell, or be taken for the next request.
  */
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -52,7 +53,7 @@ enum {
 
 struct zygote_order {
     uint64_t number;
-    uint64_t plan_bytes;
+    size_t plan_bytes;
     uint32_t has_cgroup, has_net;
     uint32_t is_last; /* no other will be ordered: the zygote may leave its memory to the guest, and
                          ends then */
