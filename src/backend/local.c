@@ -332,6 +332,8 @@ static void on_died(void *data, const struct gb_err *err)
     l->gone = *err;
     if (is_untimely) /* else it has left because its work was done */
         l->deaths++;
+    if (is_untimely && l->has_lent && ++l->lending_deaths >= ZYGOTE_LIVES)
+        l->never_lends = true; /* perhaps it dies of that */
     (void)evtimer_add(l->on_respawn, &at_once);
 }
 
@@ -347,7 +349,7 @@ static int zygote_begin(struct local *l, struct gb_err *err)
     };
 
     l->has_lent = l->is_retiring = false;
-    nets_done(&l->nets); /* another's: it could not enter them */
+    nets_done(&l->nets); /* an ordinary user's zygote cannot enter those of another */
     return zygote_new(l->base, &spec, &callbacks, &l->zygote, err);
 }
 

@@ -60,25 +60,20 @@ static bool has_own_net(const struct box_shape *shape)
 }
 
 /* An ordinary user's zygote that lends network namespaces cannot make a box without one of its own
- * any more (sandbox/net.h). Where such boxes are wanted too, another takes its place, which does
- * not lend. */
-static bool is_beyond_zygote(struct local *l, const struct box_shape *shape)
+ * any more (sandbox/net.h). Where such boxes are wanted too, none lends, and one that does is
+ * replaced. */
+static void stop_lending(struct local *l)
 {
-    if (has_own_net(shape) || geteuid() == 0)
-        return false;
     l->never_lends = true;
-    if (l->has_lent && !l->is_retiring)
-        zygote_retire(l->zygote);
-    l->is_retiring |= l->has_lent;
-    return l->is_retiring;
+    if (!l->has_lent)
+        return;
+    zygote_retire(l->zygote);
+    l->is_retiring = true;
 }
 
 static struct nets *lent_nets(struct local *l, const struct box_shape *shape)
 {
-    /* One that died was perhaps not allowed to. */
-    bool lends = l->has_namespaces && !l->never_lends && !l->oneshot && l->deaths == 0;
-
-    if (!lends || !has_own_net(shape))
+    if (!l->has_namespaces || l->never_lends || l->oneshot || !has_own_net(shape))
         return NULL;
     l->has_lent = true;
     return &l->nets;
@@ -237,7 +232,9 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
 {
     unsigned have = count_boxes(l, BOX_WAITING, shape) + count_boxes(l, BOX_MAKING, shape);
 
-    if (l->is_retiring || (have < want && is_beyond_zygote(l, shape)))
+    if (have < want && !has_own_net(shape) && !l->never_lends && geteuid() != 0)
+        stop_lending(l);
+    if (l->is_retiring)
         return;
     for (; have < want && count_boxes(l, BOX_MAKING, NULL) < MAKING_MAX; have++) {
         struct gb_err err;

@@ -1,5 +1,6 @@
 #pragma once
-/* Network namespaces of boxes that are gone, in which no program had a socket (sandbox/net.h). */
+/* Network namespaces of boxes that are gone, in which no program had an internet socket
+ * (sandbox/net.h). */
 #include <stddef.h>
 
 enum {

@@ -28,14 +28,15 @@ struct local {
     char *python;
     char *extension_dir;
     json_t *preload, *env;
-    const json_t *info;  /* from the zygote, once it is up */
-    json_t *about;       /* the same, kept */
-    int cgroup;          /* directory for the boxes' control groups, or -1 */
-    struct nets nets;    /* handed on by boxes, for others */
-    bool has_namespaces; /* a box has had them, so that others may do so: */
-    bool never_lends;    /* unless there are boxes without */
-    bool has_lent;       /* this zygote has made one that may */
-    bool is_retiring;    /* and makes no more boxes: the next one does */
+    const json_t *info;      /* from the zygote, once it is up */
+    json_t *about;           /* the same, kept */
+    int cgroup;              /* directory for the boxes' control groups, or -1 */
+    struct nets nets;        /* handed on by boxes, for others */
+    bool has_namespaces;     /* a box had them: before that, none is to hand on its network's */
+    bool never_lends;        /* nor where there are also boxes that have none */
+    bool has_lent;           /* this zygote was told of one that may */
+    bool is_retiring;        /* it is to make no more boxes: the next one does */
+    unsigned lending_deaths; /* of zygotes that had */
     unsigned pool;
     bool oneshot, oneshot_made;
     bool freeing;

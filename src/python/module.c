@@ -112,10 +112,18 @@ static int greet(int sock, PyObject *info, int threads)
     return fd_send(sock, text, sizeof(head) + len, NULL, 0);
 }
 
+/* A descriptor may not be to be sent where the user has many on their way; the engine then finds the
+ * process by its number. */
+static void answer(int sock, const struct zygote_reply *reply, int pidfd)
+{
+    if (pidfd < 0 || fd_send(sock, reply, sizeof(*reply), &pidfd, 1) < 0)
+        (void)fd_send(sock, reply, sizeof(*reply), NULL, 0);
+}
+
 /* The box was the last, and its guest waits for the memory that this process is in. */
 static _Noreturn void bequeath(int sock, const struct zygote_reply *reply, int pidfd)
 {
-    (void)fd_send(sock, reply, sizeof(*reply), &pidfd, 1);
+    answer(sock, reply, pidfd);
     _exit(0);
 }
 
@@ -197,7 +205,7 @@ static bool serve_one(int sock, int init)
         gb_closep(&fds[i]);
     if (!is_whole)
         return false;
-    (void)fd_send(sock, &reply, sizeof(reply), &pidfd, pidfd >= 0 ? 1 : 0);
+    answer(sock, &reply, pidfd);
     if (pidfd >= 0)
         (void)close(pidfd);
     return true;

@@ -5,11 +5,12 @@
  *                                                                |
  *                                                               exec glovebox-init (init.c)
  *
- * One clone makes every namespace, and the box becomes the engine's child. It does not copy the
- * interpreter: the new process borrows the zygote's memory, forks the guest from it, and becomes
- * a small program of its own. Until the zygote has mapped the ids the new process waits, and from
- * then on the zygote does, so that only one of the two ever does anything in that memory; and what
- * the new process does in it is little: see enter().
+ * One clone makes every namespace (but for the network's, if that was handed on: net.h), and the
+ * box becomes the engine's child. It does not copy the interpreter: the new process borrows the
+ * zygote's memory, forks the guest from it, and becomes a small program of its own. Until the
+ * zygote has mapped the ids the new process waits, and from then on the zygote does, so that only
+ * one of the two ever does anything in that memory; and what the new process does in it is little:
+ * see enter().
  *
  * The guest comes from glibc's fork(), which sets its thread id right and runs the fork handlers
  * of every library that is loaded; where the zygote makes no other, it inherits its memory instead
@@ -38,6 +39,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/own.h"
 #include "sandbox/idmap.h"
@@ -55,17 +57,9 @@ static void tell_failed(int ctl, const struct gb_err *err)
 
 /* ---- the guest ---- */
 
-static int64_t cpu_us(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 void box_ready(int ctl)
 {
-    struct box_event event = { .kind = BOX_READY, .cpu_us = cpu_us() };
+    struct box_event event = { .kind = BOX_READY, .cpu_us = clock_cpu_us() };
     auto_close int workspace = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     (void)fd_send(ctl, &event, sizeof(event), &workspace, workspace >= 0 ? 1 : 0);

@@ -268,7 +268,9 @@ static void tell_end(const struct init *in, const struct seat *s, const struct b
 {
     bool hands_on = in->notices >= 0 && in->net >= 0 && !in->is_net_used;
 
-    (void)fd_send(s->ctl, event, sizeof(*event), &in->net, hands_on ? 1 : 0);
+    /* A descriptor may not be to be sent where the user has many on their way. */
+    if (!hands_on || fd_send(s->ctl, event, sizeof(*event), &in->net, 1) < 0)
+        init_tell(s, event);
 }
 
 /* Kill the rest, tell the engine, reap, clean up, go. The engine hears of it when nothing in the
@@ -289,7 +291,7 @@ _Noreturn void init_end(const struct init *in, const struct seat *s, struct box_
     }
     event->kind = BOX_ENDED;
     event->usage = usage_of_children();
-    event->usage.cpu_us += (int64_t)left_us;
+    event->usage.cpu_us += (int64_t)left_us + in->notices_us;
     tell_end(in, s, event);
     if (in->plan->level < LEVEL_NAMESPACES) /* in a namespace the kernel reaps what we leave */
         kill_tree(in);
@@ -436,7 +438,8 @@ static void init_watch(struct init *in, struct seat *s, const struct box_order *
     s->is_resting = false;
     s->limits = order->limits;
     if (s->is_lasting && s->limits.cpu_ms != 0) /* of the cell, and not of those before it */
-        s->limits.cpu_ms += watch_look(&(struct plan_watch){ 0 }, in->proc, in->scratch).cpu_ms;
+        s->limits.cpu_ms += watch_look(&(struct plan_watch){ 0 }, in->proc, in->scratch).cpu_ms +
+                            (uint64_t)in->notices_us / 1000;
     in->next_look_us = clock_us();
     s->deadline_us = clock_us() + (int64_t)order->timeout_ms * 1000 + DEADLINE_GRACE_US;
 }
@@ -469,12 +472,22 @@ static bool is_resting(const struct init *in)
     return true;
 }
 
+/* What it costs to allow sockets is the program's doing. */
+static void charge_notices(const struct init *in, struct plan_watch *limits)
+{
+    uint64_t ms = (uint64_t)in->notices_us / 1000;
+
+    if (limits->cpu_ms != 0)
+        limits->cpu_ms = limits->cpu_ms > ms ? limits->cpu_ms - ms : 1;
+}
+
 static void init_look(struct init *in)
 {
     struct box_event event = { .end = END_LIMIT };
     struct plan_watch limits = seat_limits(in);
     int64_t began = clock_us(), took, next;
 
+    charge_notices(in, &limits);
     do
         event.sample = watch_look(&limits, in->proc, in->scratch);
     while (event.sample.hit == LIMIT_MEMORY && seat_shed(in));
@@ -541,6 +554,7 @@ static int init_wait(struct init *in, int signals, bool *ret_signal)
 {
     struct pollfd fds[BOX_SEATS_MAX + 2] = { { .fd = signals, .events = POLLIN },
                                              { .fd = in->notices, .events = POLLIN } };
+    int64_t began = clock_cpu_us();
     int n;
 
     for (size_t i = 0; i < in->n_seats; i++)
@@ -550,6 +564,7 @@ static int init_wait(struct init *in, int signals, bool *ret_signal)
     if (n > 0 && fds[1].revents != 0) {
         in->is_net_used = true;
         net_allow(in->notices);
+        in->notices_us += clock_cpu_us() - began;
     }
     for (size_t i = 0; i < in->n_seats; i++)
         in->seats[i].is_called = n > 0 && fds[i + 2].revents != 0;

@@ -33,6 +33,7 @@ struct init {
     int notices; /* tells of sockets in the network namespace, or -1 */
     int net;     /* that, to be handed on, or -1 */
     bool is_net_used;
+    int64_t notices_us; /* what that cost so far, of processor time */
     int64_t next_look_us;
     struct seat seats[BOX_SEATS_MAX];
     size_t n_seats;

@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,13 +21,15 @@
 
 /* ---- the zygote ---- */
 
-static int own_net(void)
+/* To the namespace that this was called in first. One who is root in a container may be in that of
+ * somebody who is more, and could not come back to it: so this is tried before one is left. */
+static int go_home(void)
 {
-    static int fd = -1; /* kept: what it names never changes */
+    static int home = -1; /* kept: what it names never changes */
 
-    if (fd < 0)
-        fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-    return fd;
+    if (home < 0)
+        home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    return home < 0 ? -1 : setns(home, CLONE_NEWNET);
 }
 
 /* "sockets: used 0", and more of which this is the sum. */
@@ -41,7 +44,7 @@ static bool is_empty(void)
 
 bool net_enter(int net)
 {
-    if (own_net() < 0 || setns(net, CLONE_NEWNET) < 0)
+    if (go_home() < 0 || setns(net, CLONE_NEWNET) < 0)
         return false;
     if (is_empty())
         return true;
@@ -51,7 +54,7 @@ bool net_enter(int net)
 
 void net_leave(void)
 {
-    if (setns(own_net(), CLONE_NEWNET) < 0)
+    if (go_home() < 0)
         _exit(1);
 }
 
@@ -89,6 +92,15 @@ void net_prepare_lending(void)
 
 /* ---- the box's first process ---- */
 
+/* Since Linux 5.19: who was heard is not interrupted by signals. */
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1u << 5)
+#endif
+
+/* Since Linux 6.6. */
+#define NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
+#define SYNC_WAKE_UP    1ul
+
 int net_notice_sockets(void)
 {
     /* Another architecture's numbers do not matter: the guest's own filter kills for them. */
@@ -102,9 +114,16 @@ int net_notice_sockets(void)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
     };
     struct sock_fprog prog = { .len = ARRAY_LEN(code), .filter = code };
+    unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    int fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                          flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &prog);
 
-    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
-                        &prog);
+    if (fd < 0 && errno == EINVAL)
+        fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
+    /* Who asks and who allows are one after the other: better on one processor. */
+    if (fd >= 0)
+        (void)ioctl(fd, NOTIF_SET_FLAGS, SYNC_WAKE_UP);
+    return fd;
 }
 
 void net_allow(int notices)

@@ -10,7 +10,8 @@
  *      internet sockets only (seccomp.c).
  *   2. Unix sockets leave nothing behind but themselves. Whoever asks for any other is noticed
  *      before he gets it, by a filter that the box's first process hears from; the namespace then
- *      ends with the box. What is noticed is an argument in a register, which nobody can change.
+ *      ends with the box. What is noticed is an argument in a register, which nobody can change. A
+ *      program cannot hear from a filter of its own (seccomp.c): being newer, that would decide.
  *   3. It is handed on when every process of the box is gone, and taken only if the kernel counts
  *      no socket in it: one that was on its way through another may still be waiting to be freed.
  *
@@ -32,7 +33,7 @@ void net_prepare_lending(void);
  * changed, if it cannot be had or is not empty. */
 bool net_enter(int net);
 
-/* And back. Should that fail, which is not known to happen, there is no way to go on. */
+/* And back. Should that fail, though it was tried before, there is no way to go on. */
 void net_leave(void);
 
 /* ---- the box's first process ---- */

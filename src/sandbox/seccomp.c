@@ -190,7 +190,6 @@ static const int allowed[] = {
     SCMP_SYS(setfsgid),
     SCMP_SYS(capget),
     SCMP_SYS(capset),
-    SCMP_SYS(seccomp),
     SCMP_SYS(landlock_create_ruleset),
     SCMP_SYS(landlock_add_rule),
     SCMP_SYS(landlock_restrict_self),
@@ -466,6 +465,20 @@ static int add_prctl(scmp_filter_ctx ctx)
     return e < 0 ? e : add_when(ctx, SCMP_SYS(prctl), 0, options, ARRAY_LEN(options));
 }
 
+/* Filters of one's own, but none that a process hears from: it would come before the one that init
+ * hears from (net.h). */
+static int add_seccomp(scmp_filter_ctx ctx)
+{
+    enum {
+        LISTENER = SECCOMP_FILTER_FLAG_NEW_LISTENER
+    };
+    struct scmp_arg_cmp without = SCMP_A1(SCMP_CMP_MASKED_EQ, LISTENER, 0);
+    struct scmp_arg_cmp with = SCMP_A1(SCMP_CMP_MASKED_EQ, LISTENER, LISTENER);
+    int e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(seccomp), &without);
+
+    return e < 0 ? e : add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp), &with);
+}
+
 /* Pairs of stream and packet sockets only: a datagram socket can send to any path on the host,
  * and a filter cannot see the address. */
 static int add_pairs(scmp_filter_ctx ctx, bool rooted)
@@ -583,6 +596,8 @@ static int add_all(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
         e = add_setsockopt(ctx);
     if (e == 0)
         e = add_personality(ctx);
+    if (e == 0)
+        e = add_seccomp(ctx);
     return e == 0 ? add_by_level(ctx, wish) : e;
 }
 

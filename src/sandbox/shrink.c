@@ -14,9 +14,6 @@
 #include <linux/seccomp.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/own.h"
 
 enum {
     CODE_MAX = BPF_MAXINSNS,
@@ -70,12 +67,13 @@ static bool is_taken(const struct sock_filter *f, uint32_t a)
     }
 }
 
-static struct end follow(struct work *w, uint32_t arch, uint32_t nr)
+static struct end follow(const struct sock_filter *code, size_t n, uint32_t arch, uint32_t nr,
+                         bool *is_bad)
 {
     uint32_t a = 0;
 
-    for (size_t pc = 0; pc < w->n; pc++) {
-        const struct sock_filter *f = &w->code[pc];
+    for (size_t pc = 0; pc < n; pc++) {
+        const struct sock_filter *f = &code[pc];
 
         if (f->code == LOAD && f->k == offsetof(struct seccomp_data, nr))
             a = nr;
@@ -87,12 +85,12 @@ static struct end follow(struct work *w, uint32_t arch, uint32_t nr)
             return (struct end){ false, f->k };
         else if (f->code == (BPF_JMP | BPF_JA))
             pc += f->k;
-        else if (is_branch(f))
+        else if (is_branch(f) && BPF_OP(f->code) != BPF_JSET) /* which turns at more numbers */
             pc += is_taken(f, a) ? f->jt : f->jf;
         else
             break;
     }
-    w->is_bad = true;
+    *is_bad = true;
     return (struct end){ 0 };
 }
 
@@ -143,7 +141,7 @@ static void find_ranges(struct work *w, uint32_t arch)
     size_t n = find_turns(w->code, w->n, turns);
 
     for (size_t i = 0; i < n && !w->is_bad; i++) {
-        size_t end = end_index(w, follow(w, arch, turns[i]));
+        size_t end = end_index(w, follow(w->code, w->n, arch, turns[i], &w->is_bad));
 
         if (w->n_ranges > 0 && w->ranges[w->n_ranges - 1].end == end)
             continue;
@@ -253,7 +251,7 @@ size_t shrink(const struct sock_filter *code, size_t n, struct sock_filter *ret,
         code[1].code != (BPF_JMP | BPF_JEQ | BPF_K))
         return 0;
     arch = code[1].k;
-    foreign = follow(&w, ~arch, 0);
+    foreign = follow(code, n, ~arch, 0, &w.is_bad);
     find_ranges(&w, arch);
     for (size_t i = 0; i < w.n_ends; i++)
         if (w.ends[i].is_place)
@@ -276,65 +274,71 @@ size_t shrink(const struct sock_filter *code, size_t n, struct sock_filter *ret,
 
 /* ---- the proof ---- */
 
-static uint32_t run(const struct sock_filter *code, size_t n, const struct seccomp_data *data)
+struct pair {
+    const struct sock_filter *a, *b;
+    size_t n_a, n_b;
+    size_t twin[CODE_MAX]; /* of a step of `a`: the one of `b` that does the same, and one more */
+};
+
+static size_t pass_jumps(const struct sock_filter *code, size_t n, size_t pc)
 {
-    uint32_t a = 0;
-
-    for (size_t pc = 0; pc < n; pc++) {
-        const struct sock_filter *f = &code[pc];
-
-        if (f->code == LOAD)
-            memcpy(&a, (const char *)data + f->k, sizeof(a));
-        else if (f->code == (BPF_ALU | BPF_AND | BPF_K))
-            a &= f->k;
-        else if (f->code == RETURN)
-            return f->k;
-        else if (f->code == (BPF_JMP | BPF_JA))
-            pc += f->k;
-        else
-            pc += is_taken(f, a) ? f->jt : f->jf;
-    }
-    return SECCOMP_RET_KILL_PROCESS - 1; /* no filter's answer: it ran off its end */
+    while (pc < n && code[pc].code == (BPF_JMP | BPF_JA))
+        pc += code[pc].k + 1;
+    return pc;
 }
 
-/* Values that arguments are compared with, and those beside them. */
-static size_t find_values(const struct sock_filter *code, size_t n, uint64_t ret[2 * CODE_MAX + 2])
+/* Do both do the same from here on, whatever the arguments are? */
+static bool is_same_from(struct pair *p, size_t at_a, size_t at_b)
 {
-    size_t found = 0;
-    bool is_argument = false;
+    at_a = pass_jumps(p->a, p->n_a, at_a);
+    at_b = pass_jumps(p->b, p->n_b, at_b);
+    if (at_a >= p->n_a || at_b >= p->n_b)
+        return false;
+    if (p->twin[at_a] != 0)
+        return p->twin[at_a] == at_b + 1;
+    p->twin[at_a] = at_b + 1;
 
-    ret[found++] = 0;
-    ret[found++] = UINT64_C(1) << 32;
-    for (size_t i = 0; i < n; i++) {
-        if (code[i].code == LOAD)
-            is_argument = code[i].k >= offsetof(struct seccomp_data, args);
-        if (is_argument && is_branch(&code[i])) {
-            ret[found++] = code[i].k;
-            ret[found++] = (uint64_t)code[i].k + 1;
-        }
-    }
-    return found;
+    const struct sock_filter *a = &p->a[at_a], *b = &p->b[at_b];
+
+    if (a->code != b->code || a->k != b->k)
+        return false;
+    if (a->code == RETURN)
+        return true;
+    if (is_branch(a) && !is_same_from(p, at_a + a->jt + 1, at_b + b->jt + 1))
+        return false;
+    return is_same_from(p, at_a + (is_branch(a) ? a->jf : 0) + 1,
+                        at_b + (is_branch(b) ? b->jf : 0) + 1);
+}
+
+static bool is_same_for(struct pair *p, uint32_t arch, uint32_t nr)
+{
+    bool is_bad = false;
+    struct end a = follow(p->a, p->n_a, arch, nr, &is_bad);
+    struct end b = follow(p->b, p->n_b, arch, nr, &is_bad);
+
+    if (is_bad || a.is_place != b.is_place)
+        return false;
+    return a.is_place ? is_same_from(p, a.value, b.value) : a.value == b.value;
+}
+
+/* That is for every number: nothing changes between those that a filter compares with. */
+static bool is_same_at_turns(struct pair *p, const struct sock_filter *code, size_t n)
+{
+    static uint32_t turns[2 * CODE_MAX + 1];
+    size_t n_turns = find_turns(code, n, turns);
+    uint32_t arch = p->a[1].k;
+
+    for (size_t t = 0; t < n_turns; t++)
+        if (!is_same_for(p, arch, turns[t]) || !is_same_for(p, ~arch, turns[t]))
+            return false;
+    return true;
 }
 
 bool shrink_is_same(const struct sock_filter *a, size_t n_a, const struct sock_filter *b,
                     size_t n_b)
 {
-    static uint32_t turns[2 * CODE_MAX + 1];
-    static uint64_t values[2 * CODE_MAX + 2];
-    size_t n_turns = find_turns(a, n_a, turns), n_values = find_values(a, n_a, values);
+    static struct pair p;
 
-    for (size_t t = 0; t < n_turns; t++) {
-        struct seccomp_data data = { .nr = (int)turns[t], .arch = ~a[1].k };
-
-        if (run(a, n_a, &data) != run(b, n_b, &data))
-            return false;
-        data.arch = a[1].k;
-        for (size_t v = 0; v < n_values * ARRAY_LEN(data.args); v++) {
-            memset(data.args, 0, sizeof(data.args));
-            data.args[v / n_values] = values[v % n_values];
-            if (run(a, n_a, &data) != run(b, n_b, &data))
-                return false;
-        }
-    }
-    return true;
+    p = (struct pair){ .a = a, .b = b, .n_a = n_a, .n_b = n_b };
+    return is_same_at_turns(&p, a, n_a) && is_same_at_turns(&p, b, n_b);
 }

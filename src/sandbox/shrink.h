@@ -9,7 +9,6 @@
 /* The same filter, shorter: its length, or 0 if it is not one that this understands. */
 size_t shrink(const struct sock_filter *code, size_t n, struct sock_filter *ret, size_t max);
 
-/* Do both say the same, for every number, and for arguments near all that they are compared
- * with? */
+/* Do both say the same, for every number and all arguments? */
 bool shrink_is_same(const struct sock_filter *a, size_t n_a, const struct sock_filter *b,
                     size_t n_b);

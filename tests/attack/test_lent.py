@@ -156,11 +156,11 @@ for request, flags in ((0x8914, 0), (0x8914, 0x41), (0x8922, 9000), (0x8943, 5),
 }
 
 
-def batch(host, requests, *options):
-    command = [GLOVEBOX, "batch", "--isolation", "namespaces", "--policy", "off", *options, "-"]
+def batch(host, requests, *options, before=()):
+    command = [*before, GLOVEBOX, "batch", "--isolation", "namespaces", "--policy", "off", *options, "-"]
     lines = "".join(json.dumps(it) + "\n" for it in requests)
     process = host.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    stdout, stderr = process.communicate(lines.encode(), timeout=120)
+    stdout, stderr = process.communicate(lines.encode(), timeout=60)
     results = [json.loads(line) for line in stdout.splitlines()]
     assert len(results) == len(requests), stderr
     return results
@@ -228,3 +228,26 @@ def test_who_asks_all_the_time_is_ended_in_time(hosts, user):
     results = batch(hosts(user), [{"code": FLOOD, "timeout": 1}, {"code": "1"}] * 3, "-j", "2")
     assert [it["status"] for it in results] == ["timeout", "ok"] * 3, results
     assert all(it["usage"]["wall_ms"] < 4000 for it in results)
+
+
+# With so many descriptors on their way, whoever may have fewer open cannot send one: nor can init, with its last word.
+ON_THEIR_WAY = """
+import array, socket, sys
+pairs = []
+try:
+    while True:
+        a, b = socket.socketpair()
+        pairs.append((a, b))
+        for it in pairs[-1]:
+            it.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [a.fileno(), b.fileno()] * 100))])
+except OSError as e:
+    assert e.errno == 109, e
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("user", user_names())
+def test_how_a_run_ended_is_told_all_the_same(hosts, user):
+    runs = [{"code": "1"}] * WARM + [{"code": ON_THEIR_WAY}] * 4
+    results = batch(hosts(user), runs, "-j", "1", "--open-files", "4096", before=["prlimit", "--nofile=512:8192"])
+    assert [it["exit_code"] for it in results] == [0] * WARM + [3] * 4, results[-1]

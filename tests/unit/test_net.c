@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include "base/fd.h"
 #include "sandbox/net.h"
 
 static ino_t net_of(const char *path)
@@ -111,7 +112,26 @@ static int take_and_refuse(void)
     return net_enter(STDIN_FILENO) || own_net() != home ? 7 : 0;
 }
 
-static int in_child(uid_t uid)
+/* Root, as in a container, but in the network namespace of one who is more. */
+static int stay_in_anothers(void)
+{
+    struct left left;
+    char line[64];
+    ino_t before = own_net();
+    uid_t uid = getuid();
+
+    if (unshare(CLONE_NEWUSER) < 0)
+        return 1;
+    (void)snprintf(line, sizeof(line), "0 %u 1", uid);
+    if (fd_write_file_at(AT_FDCWD, "/proc/self/uid_map", line) < 0 || geteuid() != 0)
+        return 2;
+    net_prepare_lending();
+    if (make_left(false, &left) < 0)
+        return 3;
+    return net_enter(left.net) || own_net() != before ? 4 : 0;
+}
+
+static int in_child(uid_t uid, int (*test)(void))
 {
     int status = -1;
     pid_t pid = fork();
@@ -120,7 +140,7 @@ static int in_child(uid_t uid)
         if (uid != getuid() && (setgid(uid) < 0 || setuid(uid) < 0))
             _exit(99);
         (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else its files in /proc are root's */
-        _exit(take_and_refuse());
+        _exit(test());
     }
     (void)waitpid(pid, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -129,13 +149,19 @@ static int in_child(uid_t uid)
 static void test_one_with_a_socket_in_it_is_not_taken(void **state)
 {
     (void)state;
-    assert_int_equal(in_child(getuid()), 0);
+    assert_int_equal(in_child(getuid(), take_and_refuse), 0);
 }
 
 static void test_nor_by_an_ordinary_user(void **state)
 {
     (void)state;
-    assert_int_equal(in_child(getuid() == 0 ? NOBODY : getuid()), 0);
+    assert_int_equal(in_child(getuid() == 0 ? NOBODY : getuid(), take_and_refuse), 0);
+}
+
+static void test_none_is_left_to_which_there_is_no_way_back(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(getuid(), stay_in_anothers), 0);
 }
 
 int main(void)
@@ -143,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_with_a_socket_in_it_is_not_taken),
         cmocka_unit_test(test_nor_by_an_ordinary_user),
+        cmocka_unit_test(test_none_is_left_to_which_there_is_no_way_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

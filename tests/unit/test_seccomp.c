@@ -17,6 +17,7 @@
 
 #include "sandbox/seal.h"
 #include "sandbox/seccomp.h"
+#include "sandbox/shrink.h"
 
 enum {
     NR_MAX = 1100,
@@ -291,12 +292,20 @@ static void test_calls_of_the_future_do_not_exist(void **state)
 
 /* ---- which arguments ---- */
 
-static const int by_argument[] = {
-    CALL(ioctl),          CALL(fcntl),         CALL(setsockopt),        CALL(prctl),
-    CALL(clone),          CALL(prlimit64),     CALL(sched_setaffinity), CALL(sched_setscheduler),
-    CALL(sched_setparam), CALL(sched_setattr), CALL(personality),       CALL(socket),
-    CALL(socketpair)
-};
+static const int by_argument[] = { CALL(seccomp),
+                                   CALL(ioctl),
+                                   CALL(fcntl),
+                                   CALL(setsockopt),
+                                   CALL(prctl),
+                                   CALL(clone),
+                                   CALL(prlimit64),
+                                   CALL(sched_setaffinity),
+                                   CALL(sched_setscheduler),
+                                   CALL(sched_setparam),
+                                   CALL(sched_setattr),
+                                   CALL(personality),
+                                   CALL(socket),
+                                   CALL(socketpair) };
 
 static bool depends_on_argument(int nr)
 {
@@ -336,6 +345,46 @@ static void test_no_other_call_depends_on_arguments(void **state)
 
             if (arg >= 0 && !depends_on_argument(nr))
                 fail_msg("%s: call %d looks at argument %d", variants[i].name, nr, arg);
+        }
+    }
+}
+
+/* The filters are shortened when they are built, and this is what says that nothing else has
+ * changed. */
+static void test_a_changed_filter_is_not_the_same(void **state)
+{
+    (void)state;
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
+        const struct sock_filter *code = variants[v].filter->code;
+        size_t n = variants[v].filter->bytes / sizeof(*code);
+        struct sock_filter changed[BPF_MAXINSNS];
+
+        memcpy(changed, code, n * sizeof(*code));
+        assert_true(shrink_is_same(code, n, changed, n));
+        for (size_t i = 0; i < n; i++) {
+            changed[i].k++;
+            assert_false(shrink_is_same(code, n, changed, n));
+            changed[i] = code[i];
+            if (BPF_CLASS(code[i].code) != BPF_JMP || code[i].jt == code[i].jf)
+                continue;
+            changed[i].jt = code[i].jf;
+            assert_false(shrink_is_same(code, n, changed, n));
+            changed[i] = code[i];
+        }
+    }
+}
+
+static void test_filters_of_ones_own(void **state)
+{
+    (void)state;
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
+        for (uint64_t flags = 0; flags < 64; flags++) {
+            struct seccomp_data data = { .nr = CALL(seccomp),
+                                         .arch = seccomp_arch_native(),
+                                         .args = { SECCOMP_SET_MODE_FILTER, flags } };
+            bool hears = (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0;
+
+            assert_int_equal(run(&variants[v], &data), hears ? EPERM_ACTION : SECCOMP_RET_ALLOW);
         }
     }
 }
@@ -602,6 +651,8 @@ int main(void)
         cmocka_unit_test(test_what_does_not_exist_here),
         cmocka_unit_test(test_calls_of_the_future_do_not_exist),
         cmocka_unit_test(test_no_other_call_depends_on_arguments),
+        cmocka_unit_test(test_a_changed_filter_is_not_the_same),
+        cmocka_unit_test(test_filters_of_ones_own),
         cmocka_unit_test(test_clone_makes_no_namespace),
         cmocka_unit_test(test_only_about_oneself),
         cmocka_unit_test(test_personalities),
