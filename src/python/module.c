@@ -112,8 +112,8 @@ static int greet(int sock, PyObject *info, int threads)
     return fd_send(sock, text, sizeof(head) + len, NULL, 0);
 }
 
-/* A descriptor may not be to be sent where the user has many on their way; the engine then finds the
- * process by its number. */
+/* A descriptor may not be to be sent where the user has many on their way; the engine then finds
+ * the process by its number. */
 static void answer(int sock, const struct zygote_reply *reply, int pidfd)
 {
     if (pidfd < 0 || fd_send(sock, reply, sizeof(*reply), &pidfd, 1) < 0)

@@ -273,6 +273,14 @@ static void tell_end(const struct init *in, const struct seat *s, const struct b
         init_tell(s, event);
 }
 
+/* Asked first, since the answer is no as a rule, and /proc takes longer to give it. */
+static bool has_children(void)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 /* Kill the rest, tell the engine, reap, clean up, go. The engine hears of it when nothing in the
  * box can run another instruction; taking down its memory and namespaces is slow, and nobody needs
  * to wait for that. */
@@ -285,7 +293,7 @@ _Noreturn void init_end(const struct init *in, const struct seat *s, struct box_
     /* One that is left is, as a rule, the one that lets the guest leave, and is not waited for;
      * what it has used is asked for. */
     if (in->plan->level < LEVEL_LANDLOCK || event->end != END_EXITED ||
-        watch_children(in->proc, 2, &left_us) > 1) {
+        (has_children() && watch_children(in->proc, 2, &left_us) > 1)) {
         kill_tree(in);
         left_us = 0;
     }

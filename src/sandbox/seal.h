@@ -22,7 +22,7 @@ int seal_shut(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 enum {
     SEAL_CALLS_MAX = 64, /* so that every jump of the filter fits into a byte */
     SEAL_IOCTLS_MAX = 8,
-    SEAL_CODE_MAX = SEAL_CALLS_MAX * 2 + SEAL_IOCTLS_MAX + 7
+    SEAL_CODE_MAX = SEAL_CALLS_MAX * 2 + SEAL_IOCTLS_MAX + 9
 };
 
 /* System calls, at least one and not ioctl, and what may be asked with that. */
