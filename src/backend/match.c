@@ -91,7 +91,12 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     struct box_far far;
     int r;
 
-    if (host_box_new(l->base, &l->callbacks, &box, &far, err) < 0)
+    r = host_box_new(l->base, &l->callbacks, &box, &far, err);
+    if (r < 0 && l->nets.n > 0) { /* too few descriptors, perhaps */
+        nets_done(&l->nets);
+        r = host_box_new(l->base, &l->callbacks, &box, &far, err);
+    }
+    if (r < 0)
         return -1;
     box->number = ++l->n_boxes;
     box->shape = *shape;

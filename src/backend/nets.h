@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 enum {
-    NETS_MAX = 16
+    NETS_MAX = 4 /* as many as are made at once: more would be descriptors of somebody's program */
 };
 
 struct nets {
