@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -261,6 +262,14 @@ bool host_box_tell(struct host_box *box, const char *json, size_t len)
 
 static void end(struct host_box *box);
 
+/* What is kept only to save time must not be what others lack. */
+static bool is_low(int fd)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd < limit.rlim_cur / 2;
+}
+
 /* One message from init or, the first, from the guest while it is ours. False when there is
  * none. */
 static bool next_event(struct host_box *box, struct box_event *event, ssize_t *ret_len)
@@ -272,7 +281,7 @@ static bool next_event(struct host_box *box, struct box_event *event, ssize_t *r
     if (*ret_len > 0 && n == 1 && box->workspace < 0 &&
         (event->kind == BOX_READY || event->kind == BOX_OPENED))
         box->workspace = take_fd(&fd);
-    if (*ret_len > 0 && n == 1 && box->net < 0 && event->kind == BOX_ENDED)
+    if (*ret_len > 0 && n == 1 && box->net < 0 && event->kind == BOX_ENDED && is_low(fd))
         box->net = take_fd(&fd);
     if (*ret_len > 0 && n == 1)
         gb_closep(&fd);

@@ -232,6 +232,21 @@ void note_refused(struct local *l, const struct box_shape *shape, const struct g
     l->refusal = *err;
 }
 
+static bool is_want_of_fds(const struct gb_err *err)
+{
+    return err->code == GB_E_SYSTEM && (err->sys == EMFILE || err->sys == ENFILE);
+}
+
+/* Is there a box that will be gone before long, or taken? */
+static bool has_passing(const struct local *l)
+{
+    for (const struct host_box *box = l->boxes; box; box = box->next)
+        if (box->state == BOX_OVER || box->state == BOX_MAKING ||
+            (box->state == BOX_RUNNING && !box->seat))
+            return true;
+    return false;
+}
+
 /* Make boxes of this shape until those that wait or are being made are `want`. */
 static void make_up_to(struct local *l, const struct box_shape *shape, unsigned want)
 {
@@ -244,7 +259,8 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
     for (; have < want && count_boxes(l, BOX_MAKING, NULL) < MAKING_MAX; have++) {
         struct gb_err err;
         if (box_make(l, shape, &err) < 0) {
-            if (err.code == GB_E_GONE) { /* the zygote just died, or cannot be reached for now */
+            /* The zygote just died, or cannot be reached for now; or others will make room. */
+            if (err.code == GB_E_GONE || (is_want_of_fds(&err) && has_passing(l))) {
                 (void)evtimer_add(l->on_pump, &soon);
                 return;
             }
