@@ -259,7 +259,7 @@ static void make_up_to(struct local *l, const struct box_shape *shape, unsigned 
     for (; have < want && count_boxes(l, BOX_MAKING, NULL) < MAKING_MAX; have++) {
         struct gb_err err;
         if (box_make(l, shape, &err) < 0) {
-            /* The zygote just died, or cannot be reached for now; or others will make room. */
+            /* The zygote died, or does not take orders; or boxes will make room. Then again. */
             if (err.code == GB_E_GONE || (is_want_of_fds(&err) && has_passing(l))) {
                 (void)evtimer_add(l->on_pump, &soon);
                 return;

@@ -58,14 +58,14 @@ static void beckon(int ready)
 }
 
 /* What the new process was given. */
-struct place {
+struct given {
     pid_t guest;
     int ctl, plan, ready, notices, net;
     int mounts[MOUNTS_MAX];
     size_t n_mounts;
 };
 
-static int setup_namespaces(const struct plan *plan, const struct place *p, struct gb_err *err)
+static int setup_namespaces(const struct plan *plan, const struct given *p, struct gb_err *err)
 {
     bool has_new_net = (plan->namespaces & CLONE_NEWNET) != 0 && p->net < 0;
     struct root_sources sources;
@@ -100,7 +100,7 @@ static int setup_scratch(const struct plan *plan, struct gb_err *err)
     return 0;
 }
 
-static int setup(const struct plan *plan, const struct place *p, struct gb_err *err)
+static int setup(const struct plan *plan, const struct given *p, struct gb_err *err)
 {
     if (plan->level == LEVEL_NAMESPACES)
         return setup_namespaces(plan, p, err);
@@ -664,7 +664,7 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     return 0;
 }
 
-static int read_place(int argc, char **argv, struct place *ret)
+static int read_given(int argc, char **argv, struct given *ret)
 {
     int *const fixed[] = {
         &ret->guest, &ret->ctl, &ret->plan, &ret->ready, &ret->notices, &ret->net
@@ -686,24 +686,24 @@ int main(int argc, char **argv)
     static struct plan plan;
     static struct init in = { .plan = &plan, .proc = -1, .scratch = -1, .n_seats = 1 };
     struct box_event event = { .kind = BOX_FAILED };
-    struct place place;
+    struct given given;
     int signals;
 
-    if (read_place(argc, argv, &place) < 0)
+    if (read_given(argc, argv, &given) < 0)
         return 2;
     (void)prctl(PR_SET_NAME, "glovebox-init", 0, 0, 0);
     /* order: before the guest is let go, so that it never sees our memory or descriptors through
      * /proc, whoever it may be; and before the filter, which forbids it. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    in.seats[0].guest = place.guest;
-    in.seats[0].ctl = place.ctl;
-    in.notices = place.notices;
-    in.net = place.net;
+    in.seats[0].guest = given.guest;
+    in.seats[0].ctl = given.ctl;
+    in.notices = given.notices;
+    in.net = given.net;
     detach_streams();
-    if (read_plan(place.plan, &plan, &event.err) < 0 || setup(&plan, &place, &event.err) < 0 ||
+    if (read_plan(given.plan, &plan, &event.err) < 0 || setup(&plan, &given, &event.err) < 0 ||
         open_eyes(&in, &signals, &event.err) < 0 || seal_init(&plan, &event.err) < 0)
         init_fail(&in, &event);
-    beckon(place.ready);
-    (void)close(place.ready);
+    beckon(given.ready);
+    (void)close(given.ready);
     init_loop(&in, signals);
 }

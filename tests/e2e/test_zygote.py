@@ -377,13 +377,13 @@ def test_what_was_printed_without_a_newline_is_kept(level, wait):
 
 # ---- boxes that one zygote cannot all make (sandbox/net.h) ----
 
+HOST_NET = os.stat("/proc/self/ns/net").st_ino
 WHERE = "import os\n[os.stat('/usr').st_uid, os.stat('/proc/self/ns/net').st_ino]"
 KINDS = {
     "own": ({}, "namespaces", lambda uid, net: net != HOST_NET),
     "landlock": ({"isolation": "landlock"}, "landlock", lambda uid, net: uid == os.stat("/usr").st_uid),
     "host": ({"network": "host"}, "namespaces", lambda uid, net: net == HOST_NET),
 }
-HOST_NET = os.stat("/proc/self/ns/net").st_ino
 
 
 def is_as_asked(kind, result):
@@ -405,8 +405,8 @@ def test_boxes_of_every_kind_from_one_engine(order, jobs):
     assert not wrong, wrong[0]
 
 
-def test_a_zygote_that_is_killed_hands_on_nothing():
-    """What its boxes had is of no use to the next one, and the runs do not notice."""
+def test_runs_go_on_when_a_zygote_that_lends_is_killed():
+    """What its boxes handed on is of no use to the next one."""
     with running("batch", "-j", 1, "-", stdin=-1) as process:
         for _ in range(4):
             answers = [ask(process, WHERE) for _ in range(12)]
