@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "sandbox/halves.h"
 #include "sandbox/landlock.h"
 
 int seal_ids(const struct plan *plan, struct gb_err *err)
@@ -177,42 +178,25 @@ static int by_number(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The numbers at which it changes whether a call is among these, in order: the first that is, the
- * first after it that is not, and so on. Returns how many. */
-static size_t find_turns(const int *sorted, size_t n, uint32_t ret[static 2 * SEAL_CALLS_MAX])
+/* Numbers that are side by side and all of them among these, or none: by turns, beginning with
+ * those that are not. Returns how many ranges. */
+static size_t find_ranges(const int *sorted, size_t n, struct halves_range *ret)
 {
-    size_t found = 0;
+    size_t found = 1;
 
+    ret[0] = (struct halves_range){ 0 };
     for (size_t i = 0; i < n; i++) {
         uint32_t nr = (uint32_t)sorted[i];
 
-        if (found > 0 && ret[found - 1] > nr)
+        if (ret[found - 1].first > nr)
             continue; /* twice */
-        if (found > 0 && ret[found - 1] == nr)
+        if (found > 1 && ret[found - 1].first == nr)
             found--; /* beside the last */
         else
-            ret[found++] = nr;
-        ret[found++] = nr + 1;
+            ret[found++].first = nr;
+        ret[found++].first = nr + 1;
     }
     return found;
-}
-
-/* n - 1 steps that find out in which of n ranges a number is, the one with index `from` being the
- * first: every other is allowed, and leads to `yes`, the rest to the step after it. Halving, since
- * the kernel tries a filter with every number there is when it is installed. */
-static void search(struct sock_filter *code, size_t at, const uint32_t *turns, size_t from,
-                   size_t n, size_t yes)
-{
-    size_t left = n / 2, right = n - left, middle = from + left;
-    size_t low = left > 1 ? at + 1 : yes + 1 - from % 2;
-    size_t high = right > 1 ? at + left : yes + 1 - middle % 2;
-
-    if (n == 1)
-        return;
-    code[at] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, turns[middle - 1],
-                                            (uint8_t)(high - at - 1), (uint8_t)(low - at - 1));
-    search(code, at + 1, turns, from, left, yes);
-    search(code, at + left, turns, middle, right, yes);
 }
 
 /* For ioctl only: to `yes`, or to the step after it. */
@@ -246,17 +230,19 @@ size_t seal_filter(const struct seal_allowed *allowed, struct sock_filter *ret)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
     };
-    size_t at = ARRAY_LEN(head), n = allowed->n_calls, n_turns, yes;
-    uint32_t turns[2 * SEAL_CALLS_MAX];
+    size_t at = ARRAY_LEN(head), n = allowed->n_calls, n_ranges, yes;
+    struct halves_range ranges[2 * SEAL_CALLS_MAX + 1];
     int sorted[SEAL_CALLS_MAX];
 
     memcpy(sorted, allowed->calls, n * sizeof(*sorted));
     qsort(sorted, n, sizeof(*sorted), by_number);
-    n_turns = find_turns(sorted, n, turns);
-    yes = at + 3 + allowed->n_ioctls + n_turns;
+    n_ranges = find_ranges(sorted, n, ranges);
+    yes = at + 3 + allowed->n_ioctls + n_ranges - 1;
+    for (size_t i = 0; i < n_ranges; i++)
+        ranges[i].to = i % 2 == 0 ? yes + 1 : yes;
     memcpy(ret, head, sizeof(head));
     at = search_ioctls(allowed, at, yes, ret);
-    search(ret, at, turns, 0, n_turns + 1, yes);
+    halves_search(ret, at, ranges, n_ranges);
     memcpy(ret + yes, tail, sizeof(tail));
     return yes + ARRAY_LEN(tail);
 }

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "sandbox/halves.h"
+
 enum {
     CODE_MAX = BPF_MAXINSNS,
     RANGES_MAX = 512,
@@ -31,15 +33,10 @@ struct end {
     uint32_t value;
 };
 
-struct range {
-    uint32_t first;
-    size_t end; /* index */
-};
-
 struct work {
     const struct sock_filter *code;
     size_t n;
-    struct range ranges[RANGES_MAX];
+    struct halves_range ranges[RANGES_MAX]; /* that lead to an index of `ends` at first */
     size_t n_ranges;
     struct end ends[ENDS_MAX];
     size_t n_ends;
@@ -143,13 +140,13 @@ static void find_ranges(struct work *w, uint32_t arch)
     for (size_t i = 0; i < n && !w->is_bad; i++) {
         size_t end = end_index(w, follow(w->code, w->n, arch, turns[i], &w->is_bad));
 
-        if (w->n_ranges > 0 && w->ranges[w->n_ranges - 1].end == end)
+        if (w->n_ranges > 0 && w->ranges[w->n_ranges - 1].to == end)
             continue;
         if (w->n_ranges == RANGES_MAX) {
             w->is_bad = true;
             return;
         }
-        w->ranges[w->n_ranges++] = (struct range){ turns[i], end };
+        w->ranges[w->n_ranges++] = (struct halves_range){ turns[i], end };
     }
 }
 
@@ -207,23 +204,7 @@ static size_t place_used(struct work *w, size_t at, struct sock_filter *ret, siz
     return end;
 }
 
-/* ---- the search ---- */
-
-/* n - 1 steps, at `at`, for n ranges; the answers come after all of them, at `ends`. */
-static void search(const struct work *w, size_t from, size_t n, size_t at, size_t ends,
-                   struct sock_filter *ret)
-{
-    size_t left = n / 2, right = n - left, step_right = at + left;
-
-    if (n == 1)
-        return;
-    ret[at] = (struct sock_filter)BPF_JUMP(
-        BPF_JMP | BPF_JGE | BPF_K, w->ranges[from + left].first,
-        (uint8_t)((right == 1 ? ends + w->ranges[from + left].end : step_right) - at - 1),
-        (uint8_t)(left == 1 ? ends + w->ranges[from].end - at - 1 : 0));
-    search(w, from, left, at + 1, ends, ret);
-    search(w, from + left, right, step_right, ends, ret);
-}
+/* ---- the new filter ---- */
 
 static void place_ends(const struct work *w, size_t at, struct sock_filter *ret)
 {
@@ -267,7 +248,9 @@ size_t shrink(const struct sock_filter *code, size_t n, struct sock_filter *ret,
     ret[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, arch, 1, 0);
     ret[2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, foreign.value);
     ret[3] = (struct sock_filter)BPF_STMT(LOAD, offsetof(struct seccomp_data, nr));
-    search(&w, 0, w.n_ranges, HEAD, ends, ret);
+    for (size_t i = 0; i < w.n_ranges; i++)
+        w.ranges[i].to += ends;
+    halves_search(ret, HEAD, w.ranges, w.n_ranges);
     place_ends(&w, ends, ret);
     return length;
 }
