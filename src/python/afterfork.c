@@ -25,8 +25,13 @@ PyObject *afterfork_wrap(PyObject *self, PyObject *handler)
 /* What a guest needs of them, looked up in the zygote: NULL where the module is not loaded. */
 static struct {
     PyObject *random, *seed, *gauss_next; /* the shared generator, and how it is seeded in C */
+    bool has_gauss;                       /* the generator keeps half of a pair */
     PyObject *thread, *native_id;         /* the main thread's object */
 } known;
+
+enum {
+    USUAL_PID = 2 /* of a guest in its box, after init */
+};
 
 static PyObject *attr_of(const char *module, const char *name)
 {
@@ -49,16 +54,43 @@ static bool has_one_thread(void)
     return has;
 }
 
+/* Its name in Python is an address that a fork keeps; its number is not. */
+static void number_thread(long number)
+{
+    PyObject *value = known.thread ? PyLong_FromLong(number) : NULL;
+
+    if (value)
+        (void)PyObject_SetAttr(known.thread, known.native_id, value);
+    Py_XDECREF(value);
+    PyErr_Clear();
+}
+
+/* A lazily bound interpreter looks up what a forked child calls first when it calls it: in every
+ * guest. The keys that it replaces are such a thing; once used here, they are found. */
+static void bind_keys(void)
+{
+    Py_tss_t *key = PyThread_tss_alloc();
+
+    if (key && PyThread_tss_create(key) == 0)
+        PyThread_tss_delete(key);
+    PyThread_tss_free(key);
+}
+
 void afterfork_prepare(void)
 {
-    PyObject *base = attr_of("_random", "Random");
+    PyObject *base = attr_of("_random", "Random"), *gauss = NULL;
 
     known.random = attr_of("random", "_inst");
     known.seed = base ? PyObject_GetAttrString(base, "seed") : NULL;
     known.gauss_next = PyUnicode_InternFromString("gauss_next");
     known.thread = attr_of("threading", "_main_thread");
     known.native_id = PyUnicode_InternFromString("_native_id");
+    gauss = known.random ? PyObject_GetAttr(known.random, known.gauss_next) : NULL;
+    known.has_gauss = gauss != Py_None;
     is_boxing = has_one_thread();
+    number_thread(USUAL_PID);
+    bind_keys();
+    Py_XDECREF(gauss);
     Py_XDECREF(base);
     PyErr_Clear();
 }
@@ -70,20 +102,9 @@ static void reseed_random(void)
                       ? PyObject_CallFunctionObjArgs(known.seed, known.random, NULL)
                       : NULL;
 
-    if (r)
+    if (r && known.has_gauss)
         (void)PyObject_SetAttr(known.random, known.gauss_next, Py_None);
     Py_XDECREF(r);
-    PyErr_Clear();
-}
-
-/* Its name in Python is an address that a fork keeps; its number is not. */
-static void renumber_thread(void)
-{
-    PyObject *number = known.thread ? PyLong_FromLong(getpid()) : NULL;
-
-    if (number)
-        (void)PyObject_SetAttr(known.thread, known.native_id, number);
-    Py_XDECREF(number);
     PyErr_Clear();
 }
 
@@ -92,7 +113,8 @@ void afterfork_child(void)
     PyOS_AfterFork_Child();
     if (is_boxing) {
         reseed_random();
-        renumber_thread();
+        if (getpid() != USUAL_PID)
+            number_thread(getpid());
     }
     is_boxing = false; /* what the program forks runs every handler */
 }

@@ -64,10 +64,12 @@ PyObject *guest_runtime(const char *name)
 }
 
 static void listen_for_the_end(void);
+static bool has_end_work(void);
 
 int guest_compile_runtime(void)
 {
     listen_for_the_end();
+    (void)has_end_work(); /* what it finds is known to all guests */
     return guest_runtime("finish") && display_compile() == 0 && tools_compile() == 0 &&
                    check_prepare() == 0
                ? 0
@@ -150,12 +152,20 @@ void guest_reseed(void)
 
 /* ---- running ---- */
 
-static Py_ssize_t attr_size(PyObject *module, const char *name)
+/* Of a module's dictionary, since to take the attribute of an object counts references, and each
+ * count copies a page for this guest. Borrowed, or NULL. */
+static PyObject *member(PyObject *module, const char *name)
 {
-    PyObject *attr = PyObject_GetAttrString(module, name);
-    Py_ssize_t n = attr ? PyObject_Size(attr) : -1;
+    PyObject *names = module && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
 
-    Py_XDECREF(attr);
+    return names ? PyDict_GetItemString(names, name) : NULL;
+}
+
+static Py_ssize_t member_size(PyObject *module, const char *name)
+{
+    PyObject *it = member(module, name);
+    Py_ssize_t n = it ? PyObject_Size(it) : -1;
+
     PyErr_Clear();
     return n;
 }
@@ -163,18 +173,23 @@ static Py_ssize_t attr_size(PyObject *module, const char *name)
 /* logging's own handler of last resort is always there, and keeps nothing. */
 static bool has_handlers(PyObject *logging)
 {
-    PyObject *list = PyObject_GetAttrString(logging, "_handlerList");
-    PyObject *own = PyObject_GetAttrString(logging, "lastResort");
-    Py_ssize_t n = list ? PyObject_Size(list) : 0;
-    PyObject *first =
-        n == 1 && PyList_Check(list) ? PyObject_CallFunction(PyList_GetItem(list, 0), NULL) : NULL;
-    bool has = n > 1 || (n == 1 && first != own);
+    static PyObject *known; /* the weak reference to it, if it was looked at before */
+    PyObject *list = member(logging, "_handlerList"), *first, *handler;
+    Py_ssize_t n = list && PyList_Check(list) ? PyList_Size(list) : 0;
 
-    Py_XDECREF(first);
-    Py_XDECREF(own);
-    Py_XDECREF(list);
+    if (n != 1)
+        return n > 1;
+    first = PyList_GetItem(list, 0);
+    if (first == known)
+        return false;
+    handler = PyObject_CallFunction(first, NULL);
+    if (handler && handler == member(logging, "lastResort")) {
+        Py_INCREF(first);
+        known = first;
+    }
+    Py_XDECREF(handler);
     PyErr_Clear();
-    return has;
+    return first != known;
 }
 
 /* Is there anything to do at the program's end? Mostly not, and doing nothing the long way costs
@@ -184,14 +199,14 @@ static bool has_end_work(void)
     PyObject *modules = PySys_GetObject("modules");
     PyObject *threading = PyDict_GetItemString(modules, "threading");
     PyObject *logging = PyDict_GetItemString(modules, "logging");
-    PyObject *atexit = PyDict_GetItemString(modules, "atexit");
-    PyObject *n = atexit ? PyObject_CallMethod(atexit, "_ncallbacks", NULL) : NULL;
+    PyObject *count = member(PyDict_GetItemString(modules, "atexit"), "_ncallbacks");
+    PyObject *n = count ? PyObject_CallObject(count, NULL) : NULL;
     long callbacks = n ? PyLong_AsLong(n) : 0;
 
     Py_XDECREF(n);
     PyErr_Clear();
-    if (threading &&
-        (attr_size(threading, "_active") != 1 || attr_size(threading, "_threading_atexits") != 0))
+    if (threading && (member_size(threading, "_active") != 1 ||
+                      member_size(threading, "_threading_atexits") != 0))
         return true;
     return callbacks != (logging ? 1 : 0) || (logging && has_handlers(logging));
 }

@@ -25,6 +25,7 @@
 #include "python/pages.h"
 #include "python/program.h"
 #include "python/protocol.h"
+#include "python/space.h"
 #include "python/value.h"
 #include "sandbox/box.h"
 
@@ -235,8 +236,10 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
 
     /* While the engine makes its plan: a guest would pay three times the price, copying the pages
      * that it writes to. Here, after the holes are filled, it lies in one piece. */
-    if (greeted && (make_first_tree() < 0 || freeze(false) < 0))
+    if (greeted && (space_begin() < 0 || make_first_tree() < 0 || freeze(false) < 0))
         PyErr_Clear();
+    if (warm) /* order: after the last import; a cold guest has some to do, outside its box */
+        space_add_workspace();
     if (greeted)
         while (serve_one(sock, init))
             ;

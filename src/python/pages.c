@@ -14,25 +14,44 @@
 
 #include "base/own.h"
 
+/* Where the heap's unbroken end begins: some allocations of this size may fall into holes, but not
+ * all of them. */
+static const char *end_of_heap(size_t size)
+{
+    enum {
+        TRIES = 8
+    };
+    char *tries[TRIES], *highest = NULL;
+
+    for (int i = 0; i < TRIES; i++) {
+        tries[i] = malloc(size);
+        if (tries[i] > highest)
+            highest = tries[i];
+    }
+    for (int i = 0; i < TRIES; i++)
+        free(tries[i]);
+    return highest;
+}
+
 /* What is free between the objects that are there: a guest that takes memory from fifty such holes
  * writes to fifty pages, and each is copied for it. Filled, and never given back, they leave it
  * fresh memory in one piece. Where an allocator does not work its way up, the bound ends it. */
 static void fill_holes(void)
 {
     enum {
-        EDGE = 64 << 10, /* bigger than any hole, so that it comes from the end of the heap */
         STEP = 16,
-        BIGGEST = 2048,
-        FILL_MAX = 1 << 20
+        BIGGEST = 120 << 10, /* what is bigger is no part of the heap */
+        FILL_MAX = 8 << 20
     };
-    const char *edge = malloc(EDGE), *p = NULL;
+    const char *edge = end_of_heap(BIGGEST);
     size_t filled = 0;
 
-    for (size_t size = BIGGEST; size >= STEP; size -= STEP)
-        do {
+    for (size_t size = BIGGEST; size >= STEP && filled < FILL_MAX; size -= STEP) {
+        char *p = malloc(size);
+        for (; p && p < edge && filled < FILL_MAX; filled += size)
             p = malloc(size);
-            filled += size;
-        } while (p && p < edge && filled < FILL_MAX);
+        free(p); /* which was the first behind the edge */
+    }
 }
 
 /* The same for the interpreter's own allocator, which has a pool for each size; one is known to be

@@ -8,23 +8,31 @@
 #include "python/display.h"
 #include "python/value.h"
 
+/* __main__'s dictionary (borrowed), and the text of the program that it is for. A guest finds the
+ * dictionary as the zygote prepared it, and writes to nothing of it but what is its program's. */
+static struct {
+    PyObject *names, *source;
+    bool is_fresh; /* nobody's program has been there */
+} space;
+
 /* A loader whose get_source() gives the program's text: tracebacks, inspect and linecache find it
  * that way, though it is in no file. */
 static PyObject *get_source(PyObject *self, PyObject *args)
 {
+    (void)self;
     (void)args;
-    Py_INCREF(self);
-    return self;
+    Py_INCREF(space.source);
+    return space.source;
 }
 
 static PyMethodDef get_source_def = { "get_source", get_source, METH_VARARGS, NULL };
 
 /* An object of the type of sys.implementation: a bare namespace, without importing one. */
-static PyObject *source_loader(PyObject *source)
+static PyObject *source_loader(void)
 {
     PyObject *type = (PyObject *)Py_TYPE(PySys_GetObject("implementation"));
     PyObject *loader = PyObject_CallFunctionObjArgs(type, NULL);
-    PyObject *method = PyCFunction_New(&get_source_def, source);
+    PyObject *method = PyCFunction_New(&get_source_def, NULL);
 
     if (!loader || !method || PyObject_SetAttrString(loader, "get_source", method) < 0)
         Py_CLEAR(loader);
@@ -41,26 +49,48 @@ static int set_text(PyObject *dict, const char *key, const char *text)
     return r;
 }
 
-PyObject *space_fresh(PyObject *source)
+static void set_source(PyObject *source)
+{
+    PyObject *old = space.source;
+
+    Py_INCREF(source);
+    space.source = source;
+    Py_XDECREF(old);
+}
+
+int space_begin(void)
 {
     PyObject *main = PyImport_AddModule("__main__"); /* borrowed */
     PyObject *names = main ? PyModule_GetDict(main) : NULL;
-    PyObject *loader = NULL;
+    PyObject *nothing = PyUnicode_FromString(""), *loader = source_loader(), *argv = PyList_New(0);
+    int r = -1;
 
-    if (!names)
-        return NULL;
-    PyDict_Clear(names);
-    if (set_text(names, "__name__", "__main__") < 0 ||
-        PyDict_SetItemString(names, "__builtins__", PyImport_AddModule("builtins")) < 0 ||
-        PyDict_SetItemString(names, "__doc__", Py_None) < 0 ||
-        PyDict_SetItemString(names, "__package__", Py_None) < 0 ||
-        PyDict_SetItemString(names, "__spec__", Py_None) < 0 || display_bind(names) < 0)
-        return NULL;
-    loader = source_loader(source);
-    if (!loader || PyDict_SetItemString(names, "__loader__", loader) < 0)
-        names = NULL;
+    if (names && nothing && loader && argv && PySys_SetObject("argv", argv) == 0) {
+        set_source(nothing);
+        PyDict_Clear(names);
+        if (set_text(names, "__name__", "__main__") == 0 &&
+            PyDict_SetItemString(names, "__builtins__", PyImport_AddModule("builtins")) == 0 &&
+            PyDict_SetItemString(names, "__doc__", Py_None) == 0 &&
+            PyDict_SetItemString(names, "__package__", Py_None) == 0 &&
+            PyDict_SetItemString(names, "__spec__", Py_None) == 0 &&
+            PyDict_SetItemString(names, "__loader__", loader) == 0)
+            r = display_bind(names);
+    }
+    space.names = r == 0 ? names : NULL;
+    space.is_fresh = r == 0;
+    Py_XDECREF(argv);
     Py_XDECREF(loader);
-    return names;
+    Py_XDECREF(nothing);
+    return r;
+}
+
+PyObject *space_fresh(PyObject *source)
+{
+    if (!space.is_fresh && space_begin() < 0)
+        return NULL;
+    space.is_fresh = false;
+    set_source(source);
+    return space.names;
 }
 
 int space_set_file(const struct guest *g, const char *filename)
@@ -124,15 +154,6 @@ static int set_environment(const struct guest *g)
     return r;
 }
 
-int space_begin(void)
-{
-    PyObject *nothing = PyUnicode_FromString("");
-    int r = nothing && space_fresh(nothing) ? 0 : -1;
-
-    Py_XDECREF(nothing);
-    return r;
-}
-
 int space_fill(struct guest *g)
 {
     return bind_inputs(g) < 0 || set_argv(g) < 0 || set_environment(g) < 0 ? -1 : 0;
@@ -140,12 +161,27 @@ int space_fill(struct guest *g)
 
 /* ---- the workspace ---- */
 
+static bool has_workspace; /* a place in sys.path */
+
+static void drop_workspace(void)
+{
+    PyObject *path = PySys_GetObject("path");
+
+    if (has_workspace && path)
+        has_workspace = PyList_SetSlice(path, 0, 1, NULL) < 0; /* space_add_workspace() put it there */
+    PyErr_Clear();
+}
+
 void space_add_workspace(void)
 {
-    PyObject *path = PySys_GetObject("path"), *here = PyUnicode_FromString("");
+    PyObject *path, *here;
 
+    if (has_workspace)
+        return;
+    path = PySys_GetObject("path");
+    here = PyUnicode_FromString("");
     if (path && here)
-        (void)PyList_Insert(path, 0, here);
+        has_workspace = PyList_Insert(path, 0, here) == 0;
     Py_XDECREF(here);
     PyErr_Clear();
 }
@@ -156,26 +192,15 @@ void space_drop_workspace(const struct guest *g)
 {
     const char *policy =
         json_string_value(json_object_get(json_object_get(g->request, "check"), "policy"));
-    PyObject *path = PySys_GetObject("path");
 
-    if (policy && strcmp(policy, "strict") == 0 && path)
-        (void)PyList_SetSlice(path, 0, 1, NULL); /* space_add_workspace() put it there */
-    PyErr_Clear();
+    if (policy && strcmp(policy, "strict") == 0)
+        drop_workspace();
 }
 
 void space_choose_workspace(const json_t *request)
 {
-    static bool is_dropped;
-    bool is_strict =
-        json_is_true(json_object_get(json_object_get(request, "session"), "is_strict"));
-    PyObject *path = PySys_GetObject("path");
-
-    if (is_strict == is_dropped || !path)
-        return;
-    is_dropped = is_strict;
-    if (is_strict)
-        (void)PyList_SetSlice(path, 0, 1, NULL);
+    if (json_is_true(json_object_get(json_object_get(request, "session"), "is_strict")))
+        drop_workspace();
     else
         space_add_workspace();
-    PyErr_Clear();
 }

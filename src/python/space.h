@@ -6,7 +6,8 @@
  * dictionary, or NULL with a Python exception. */
 PyObject *space_fresh(PyObject *source);
 
-/* The same as a session finds it. Returns 0, or -1 with a Python exception. */
+/* The same before there is a program: in the zygote, and for a session. Returns 0, or -1 with a
+ * Python exception. */
 int space_begin(void);
 
 /* A program that came from a file finds itself in the workspace. */
