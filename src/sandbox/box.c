@@ -46,6 +46,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/mounts.h"
 #include "sandbox/net.h"
+#include "sandbox/root.h"
 #include "sandbox/seal.h"
 
 static void tell_failed(int ctl, const struct gb_err *err)
@@ -223,19 +224,25 @@ struct entry {
     int go[2];    /* a byte comes when the ids are mapped */
     int ready[2]; /* and one when the box is built */
     const struct idmap_mounts *mounts;
+    int root; /* the common part of it, or -1 */
     bool is_net_lent;
 };
 
 static void become_init(const struct entry *e, pid_t guest, int notices, struct gb_err *err)
 {
     enum {
-        FIXED = 6,
+        FIXED = 7,
         MAX = FIXED + MOUNTS_MAX
     };
     const struct box_spec *spec = e->spec;
     const struct idmap_mounts *mounts = e->mounts;
-    int numbers[MAX] = { guest,       spec->fds.ctl, spec->fds.plan,
-                         e->ready[1], notices,       e->is_net_lent ? spec->fds.net : -1 };
+    int numbers[MAX] = { guest,
+                         spec->fds.ctl,
+                         spec->fds.plan,
+                         e->ready[1],
+                         notices,
+                         e->is_net_lent ? spec->fds.net : -1,
+                         e->root };
     const char *argv[MAX + 2] = { "glovebox-init" };
     const char *env[] = { NULL };
     char text[MAX][16];
@@ -383,7 +390,8 @@ static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts,
     /* clone, not clone3: containers hide the latter, since a filter cannot see its flags. */
     unsigned long flags = CLONE_VM | CLONE_PARENT | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD |
                           spec->plan->namespaces;
-    auto_close int pidfd = -1, go_read = -1, go_write = -1, ready_read = -1, ready_write = -1;
+    auto_close int pidfd = -1, go_read = -1, go_write = -1, ready_read = -1, ready_write = -1,
+                   root = -1;
     struct rlimit stack_limit;
     int go[2], ready[2], e, r;
     pid_t pid, inside = 1; /* the word: not zero until the kernel says so */
@@ -403,11 +411,14 @@ static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts,
                            .go = { go_read, go_write },
                            .ready = { ready_read, ready_write },
                            .mounts = mounts,
+                           .root = -1,
                            .is_net_lent = enter_lent_net(spec) };
     char *stack = (char *)__builtin_frame_address(0) - ROOM;
 
     if (entry.is_net_lent)
         flags &= ~(unsigned long)CLONE_NEWNET;
+    if (spec->plan->lends_net)
+        entry.root = root = root_common(spec->plan);
     pid = clone(enter, stack - (uintptr_t)stack % 16, (int)flags, &entry, &pidfd, NULL, &inside);
     e = errno;
     if (entry.is_net_lent)

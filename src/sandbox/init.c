@@ -60,7 +60,7 @@ static void beckon(int ready)
 /* What the new process was given. */
 struct given {
     pid_t guest;
-    int ctl, plan, ready, notices, net;
+    int ctl, plan, ready, notices, net, root;
     int mounts[MOUNTS_MAX];
     size_t n_mounts;
 };
@@ -68,10 +68,11 @@ struct given {
 static int setup_namespaces(const struct plan *plan, const struct given *p, struct gb_err *err)
 {
     bool has_new_net = (plan->namespaces & CLONE_NEWNET) != 0 && p->net < 0;
+    const struct root_given given = { p->mounts, p->n_mounts, p->root };
     struct root_sources sources;
 
-    if (root_open_sources(plan, p->mounts, p->n_mounts, &sources, err) < 0 ||
-        seal_ids(plan, err) < 0 || root_enter(plan, &sources, err) < 0)
+    if (root_open_sources(plan, &given, &sources, err) < 0 || seal_ids(plan, err) < 0 ||
+        root_enter(plan, &given, &sources, err) < 0)
         return -1;
     beckon(p->ready); /* it seals itself while we go on */
     if (root_leave_host(err) < 0)
@@ -644,10 +645,10 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     const char *scratch = in->plan->scratch;
     sigset_t child;
 
-    /* The interpreter's choice of ignored signals is the guest's business; with no handlers, the
-     * kernel drops whatever a guest sends to the first process of its namespace. */
-    for (int sig = 1; sig < NSIG; sig++)
-        (void)signal(sig, sig == SIGPIPE ? SIG_IGN : SIG_DFL); /* a guest may be gone */
+    /* With no handlers, the kernel drops whatever a guest sends to the first process of its
+     * namespace. What the zygote ignored is still ignored: a child's end must not be. */
+    (void)signal(SIGPIPE, SIG_IGN); /* a guest may be gone */
+    (void)signal(SIGCHLD, SIG_DFL);
     (void)sigemptyset(&child);
     (void)sigaddset(&child, SIGCHLD);
     (void)sigprocmask(SIG_SETMASK, &child, NULL);
@@ -667,7 +668,7 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
 static int read_given(int argc, char **argv, struct given *ret)
 {
     int *const fixed[] = {
-        &ret->guest, &ret->ctl, &ret->plan, &ret->ready, &ret->notices, &ret->net
+        &ret->guest, &ret->ctl, &ret->plan, &ret->ready, &ret->notices, &ret->net, &ret->root
     };
     int n_fixed = (int)ARRAY_LEN(fixed);
 

@@ -79,7 +79,7 @@ void net_prepare_lending(void)
         return;
     is_done = true;
     /* A network namespace to return to, since the host's cannot be entered from there. */
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS) < 0)
         return; /* a library keeps a thread, or the host refuses: then the box will say why */
     (void)snprintf(uids, sizeof(uids), "%u %u 1", uid, uid);
     (void)snprintf(gids, sizeof(gids), "%u %u 1", gid, gid);

@@ -9,6 +9,9 @@
  *
  * The sources are opened first, as the engine's own user and before the new root covers anything:
  * an interpreter may live below a directory that only that user can enter, or below /tmp.
+ *
+ * With a common part (root_common()) there are two: that, made beforehand, is the root, and the
+ * tmpfs holds only what the guest may write, whose directories are mounted into the other.
  */
 #include "sandbox/root.h"
 
@@ -22,6 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/own.h"
 
@@ -37,9 +41,10 @@ static int move_mount_(int from, int to_dir, const char *to)
     return (int)syscall(SYS_move_mount, from, "", to_dir, to, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
+/* Private: what the host mounts later must not come into the box, nor the other way round. */
 static int mount_attr(int fd, uint64_t set, unsigned flags)
 {
-    struct mount_attr attr = { .attr_set = set };
+    struct mount_attr attr = { .attr_set = set, .propagation = MS_PRIVATE };
 
     return (int)syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | flags, &attr, sizeof(attr));
 }
@@ -47,6 +52,16 @@ static int mount_attr(int fd, uint64_t set, unsigned flags)
 enum {
     PARENT_MAX = 512
 };
+
+static bool has_source(const struct plan_op *op)
+{
+    return op->kind == OP_BIND || op->kind == OP_DEVICE || plan_op_is_mount(op);
+}
+
+static bool is_own(const struct plan_op *op)
+{
+    return op->kind == OP_OWN || op->kind == OP_PROC || op->kind == OP_PTS;
+}
 
 /* ---- sources ---- */
 
@@ -85,7 +100,25 @@ static int mount_open(const struct plan_op *op, struct gb_err *err)
     return take_fd(&fd);
 }
 
-int root_open_sources(const struct plan *plan, const int *mounts, size_t n_mounts,
+/* Is it inside something that every box has for itself? */
+static bool is_inside_own(const struct plan *plan, const struct plan_op *op)
+{
+    for (size_t i = 0; i < plan->n_ops; i++) {
+        const char *outer = plan->ops[i].target;
+
+        if (is_own(&plan->ops[i]) && strncmp(op->target, outer, strlen(outer)) == 0 &&
+            op->target[strlen(outer)] == '/')
+            return true;
+    }
+    return false;
+}
+
+static bool is_common(const struct plan *plan, const struct plan_op *op)
+{
+    return !is_own(op) && !is_inside_own(plan, op);
+}
+
+int root_open_sources(const struct plan *plan, const struct root_given *given,
                       struct root_sources *ret, struct gb_err *err)
 {
     size_t used = 0;
@@ -96,17 +129,23 @@ int root_open_sources(const struct plan *plan, const int *mounts, size_t n_mount
         const struct plan_op *op = &plan->ops[i];
 
         ret->fds[i] = -1;
-        if (op->kind != OP_BIND && op->kind != OP_DEVICE && !plan_op_is_mount(op))
+        if (!has_source(op) || (given->common >= 0 && is_common(plan, op)))
             continue;
         err->code = GB_OK;
         if (!plan_op_is_mount(op))
             ret->fds[i] = source_open(op, err);
         else
-            ret->fds[i] = used < n_mounts ? mounts[used++] : mount_open(op, err);
+            ret->fds[i] = used < given->n_mounts ? given->mounts[used++] : mount_open(op, err);
         if (ret->fds[i] < 0 && err->code != GB_OK)
             return -1;
     }
     return 0;
+}
+
+static void close_source(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(take_fd(fd));
 }
 
 /* ---- the new root ---- */
@@ -129,14 +168,16 @@ static int tmpfs_new(const struct plan *plan, struct gb_err *err)
     fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
     if (fd < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making a tmpfs");
-    /* It must hang somewhere before things can be mounted on it: on any directory that every host
-     * has. Only this mount namespace sees that. */
-    if (move_mount_(fd, AT_FDCWD, "/usr") < 0) {
-        (void)gb_fail(err, GB_E_NO_ISOLATION, errno, "attaching the new root");
-        (void)close(fd);
-        return -1;
-    }
     return fd;
+}
+
+/* It must hang somewhere before things can be mounted on it: on any directory that every host has.
+ * Only this mount namespace sees that. */
+static int attach(int root, struct gb_err *err)
+{
+    if (move_mount_(root, AT_FDCWD, "/usr") < 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "attaching the new root");
+    return 0;
 }
 
 /* Make the directories above `path`. Most things lie beside the one that came before. */
@@ -190,14 +231,18 @@ static int do_bind(int root, const struct plan_op *op, int source)
     return move_mount_(source, root, op->target) < 0 ? -errno : 0;
 }
 
-static int do_own(int root, const struct plan_op *op)
+/* `own` is the box's tmpfs: the root itself, or one beside it. */
+static int do_own(int root, int own, const struct plan_op *op)
 {
-    int e = make_dir(root, op->target, 0700);
+    char made[PARENT_MAX] = "";
+    int e = own == root ? 0 : make_parents(own, op->target, made);
     auto_close int fd = -1;
 
+    if (e == 0)
+        e = make_dir(own, op->target, 0700);
     if (e < 0)
         return e;
-    fd = open_tree_(root, op->target, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    fd = open_tree_(own, op->target, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (fd < 0 || move_mount_(fd, root, op->target) < 0)
         return -errno;
     return 0;
@@ -208,10 +253,7 @@ static int do_kernel_fs(int root, const struct plan_op *op, const char *type, co
 {
     auto_close int fs = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
     auto_close int fd = -1;
-    int e = make_dir(root, op->target, 0555);
 
-    if (e < 0)
-        return e;
     if (fs < 0 ||
         (ptmxmode && syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "ptmxmode", ptmxmode, 0) < 0) ||
         syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
@@ -223,12 +265,14 @@ static int do_kernel_fs(int root, const struct plan_op *op, const char *type, co
     return 0;
 }
 
-static int op_do(int root, const struct plan_op *op, int source, char made[static PARENT_MAX])
+/* Where something of a box's own is mounted. */
+static int make_place(int root, const struct plan_op *op)
 {
-    int e = make_parents(root, op->target, made);
+    return make_dir(root, op->target, op->kind == OP_OWN ? 0700 : 0555);
+}
 
-    if (e < 0)
-        return e;
+static int op_do(int root, int own, const struct plan_op *op, int source)
+{
     switch (op->kind) {
     case OP_DIR:
         return make_dir(root, op->target, 0755);
@@ -242,7 +286,7 @@ static int op_do(int root, const struct plan_op *op, int source, char made[stati
     case OP_MOUNT_RW:
         return do_bind(root, op, source);
     case OP_OWN:
-        return do_own(root, op);
+        return do_own(root, own, op);
     case OP_PROC:
         return do_kernel_fs(root, op, "proc", NULL);
     case OP_PTS:
@@ -251,24 +295,64 @@ static int op_do(int root, const struct plan_op *op, int source, char made[stati
     return -EINVAL;
 }
 
-int root_enter(const struct plan *plan, struct root_sources *sources, struct gb_err *err)
+static int op_failed(const struct plan_op *op, int e, struct gb_err *err)
 {
-    auto_close int root = tmpfs_new(plan, err);
+    if (op->kind == OP_DEVICE && op->optional) /* nothing there to be covered */
+        return 0;
+    return gb_fail(err, GB_E_NO_ISOLATION, -e, "making /%s in the box's root", op->target);
+}
+
+/* All of it, in a tmpfs that is empty. */
+static int build(int root, const struct plan *plan, struct root_sources *sources,
+                 struct gb_err *err)
+{
     char made[PARENT_MAX] = "";
 
-    if (root < 0)
-        return -1;
     for (size_t i = 0; i < plan->n_ops; i++) {
         const struct plan_op *op = &plan->ops[i];
-        int e = op_do(root, op, sources->fds[i], made);
+        int e = make_parents(root, op->target, made);
 
-        if (sources->fds[i] >= 0)
-            (void)close(take_fd(&sources->fds[i]));
-        if (e < 0 && !(op->kind == OP_DEVICE && op->optional)) /* nothing there to be covered */
-            return gb_fail(err, GB_E_NO_ISOLATION, -e, "making /%s in the box's root", op->target);
+        if (e == 0 && is_own(op))
+            e = make_place(root, op);
+        if (e == 0)
+            e = op_do(root, root, op, sources->fds[i]);
+        close_source(&sources->fds[i]);
+        if (e < 0 && op_failed(op, e, err) < 0)
+            return -1;
     }
     if (mount_attr(root, MOUNT_ATTR_RDONLY, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making the box's root read-only");
+    return 0;
+}
+
+/* What is the box's own, in a root that has all else, and a place for each of these. */
+static int complete(int root, const struct plan *plan, struct root_sources *sources,
+                    struct gb_err *err)
+{
+    auto_close int own = tmpfs_new(plan, err);
+
+    if (own < 0)
+        return -1;
+    for (size_t i = 0; i < plan->n_ops; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        int e = is_common(plan, op) ? 0 : op_do(root, own, op, sources->fds[i]);
+
+        close_source(&sources->fds[i]);
+        if (e < 0 && op_failed(op, e, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int root_enter(const struct plan *plan, const struct root_given *given,
+               struct root_sources *sources, struct gb_err *err)
+{
+    bool has_common = given->common >= 0;
+    auto_close int root = has_common ? given->common : tmpfs_new(plan, err);
+
+    if (root < 0 || attach(root, err) < 0 ||
+        (has_common ? complete : build)(root, plan, sources, err) < 0)
+        return -1;
     /* The second "." stacks the old root onto the new one's mount point. */
     if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "entering the box's root");
@@ -280,4 +364,96 @@ int root_leave_host(struct gb_err *err)
     if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "leaving the host's root");
     return 0;
+}
+
+/* ---- the common part ---- */
+
+enum {
+    DESCRIPTION_MAX = 1 << 20
+};
+
+/* All that makes one, as bytes to be compared. */
+static int describe(const struct plan *plan, struct gb_buf *ret, struct gb_err *err)
+{
+    for (size_t i = 0; i < plan->n_ops; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        const char kind[] = { (char)op->kind, (char)op->optional };
+
+        if (gb_buf_add(ret, kind, sizeof(kind), err) < 0 ||
+            gb_buf_add(ret, op->source, strlen(op->source) + 1, err) < 0 ||
+            gb_buf_add(ret, op->target, strlen(op->target) + 1, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int make_common_op(int root, const struct plan *plan, const struct plan_op *op,
+                          char made[static PARENT_MAX], struct gb_err *err)
+{
+    auto_close int source = -1;
+    int e;
+
+    if (!is_own(op) && !is_common(plan, op))
+        return 0; /* the box has it to do */
+    err->code = GB_OK;
+    source = has_source(op) ? source_open(op, err) : -1;
+    if (source < 0 && err->code != GB_OK)
+        return -1;
+    e = make_parents(root, op->target, made);
+    if (e == 0)
+        e = is_own(op) ? make_place(root, op) : op_do(root, root, op, source);
+    return e < 0 ? op_failed(op, e, err) : 0;
+}
+
+static int make_common(const struct plan *plan, struct gb_err *err)
+{
+    auto_close int root = tmpfs_new(plan, err);
+    char made[PARENT_MAX] = "";
+
+    for (size_t i = 0; i < plan->n_ops && root >= 0; i++)
+        if (make_common_op(root, plan, &plan->ops[i], made, err) < 0)
+            return -1;
+    if (root < 0 || mount_attr(root, MOUNT_ATTR_RDONLY, 0) < 0)
+        return -1;
+    return take_fd(&root);
+}
+
+static bool has_mounts(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->n_ops; i++)
+        if (plan_op_is_mount(&plan->ops[i]))
+            return true;
+    return false;
+}
+
+int root_common(const struct plan *plan)
+{
+    static struct {
+        int fd; /* -1: it cannot be made */
+        struct gb_buf description;
+    } last = { .fd = -1 };
+    struct gb_buf description;
+    struct gb_err err = { 0 };
+
+    if (has_mounts(plan))
+        return -1;
+    gb_buf_init(&description, DESCRIPTION_MAX);
+    if (describe(plan, &description, &err) < 0) {
+        gb_buf_done(&description);
+        return -1;
+    }
+    if (last.description.len != description.len ||
+        memcmp(last.description.data, description.data, description.len) != 0) {
+        mode_t mask = umask(022); /* others are to read it */
+
+        gb_closep(&last.fd);
+        gb_buf_done(&last.description);
+        last.description = description;
+        last.fd = make_common(plan, &err);
+        (void)umask(mask);
+    } else {
+        gb_buf_done(&description);
+    }
+    return last.fd < 0 ? -1 : open_tree_(last.fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+                                                         AT_RECURSIVE | AT_EMPTY_PATH);
 }

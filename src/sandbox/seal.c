@@ -40,14 +40,15 @@ int seal_ids(const struct plan *plan, struct gb_err *err)
 
 int seal_bounding_set(struct gb_err *err)
 {
-    int has;
+    int cap = 0;
 
+    while (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
+        cap++;
     /* Without CAP_SETPCAP (an ordinary user, no user namespace) there is nothing that no_new_privs
      * does not hold. */
-    for (int cap = 0; (has = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) >= 0; cap++)
-        if (has > 0 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EPERM)
-            return gb_fail(err, GB_E_NO_ISOLATION, errno, "emptying the bounding set");
-    return 0;
+    if (errno == EPERM || (errno == EINVAL && cap > 0)) /* there is no such capability any more */
+        return 0;
+    return gb_fail(err, GB_E_NO_ISOLATION, errno, "emptying the bounding set");
 }
 
 int seal_privileges(struct gb_err *err)
@@ -57,8 +58,6 @@ int seal_privileges(struct gb_err *err)
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting no_new_privs");
-    if (seal_bounding_set(err) < 0) /* order: while CAP_SETPCAP is still held */
-        return -1;
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "dropping ambient capabilities");
     if (syscall(SYS_capset, &head, none) < 0)

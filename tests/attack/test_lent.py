@@ -1,12 +1,9 @@
 """A box may get the network namespace of another that is gone (sandbox/net.h). It must be as it was made, and the box's
 alone."""
 
-import json
-import subprocess
-
 import pytest
 
-from host import GLOVEBOX, user_names
+from host import user_names
 
 WARM, LOOKS = 8, 12
 # The kernel gives each network namespace a number that no other ever has.
@@ -157,20 +154,10 @@ for request, flags in ((0x8914, 0), (0x8914, 0x41), (0x8922, 9000), (0x8943, 5),
 }
 
 
-def batch(host, requests, *options, before=()):
-    command = [*before, GLOVEBOX, "batch", "--isolation", "namespaces", "--policy", "off", *options, "-"]
-    lines = "".join(json.dumps(it) + "\n" for it in requests)
-    process = host.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    stdout, stderr = process.communicate(lines.encode(), timeout=60)
-    results = [json.loads(line) for line in stdout.splitlines()]
-    assert len(results) == len(requests), stderr
-    return results
-
-
 def look_before_and_after(host, code):
     """The result of a program, and what each box sees after it, with what the first of all boxes saw."""
     looks = [{"code": LOOK}] * LOOKS
-    results = batch(host, [{"code": LOOK}] * WARM + [{"code": code, "timeout": 10}] + looks, "-j", "1")
+    results = host.batch([{"code": LOOK}] * WARM + [{"code": code, "timeout": 10}] + looks, "-j", "1")
     seen = [it["value"] for it in results[:WARM] + results[WARM + 1 :]]
     assert all(seen), results
     return results[WARM], seen[0], seen[WARM:]
@@ -179,7 +166,7 @@ def look_before_and_after(host, code):
 @pytest.mark.parametrize("user", user_names())
 def test_it_is_handed_on(hosts, user):
     """Else the others would show nothing."""
-    cookies = [it["value"][0] for it in batch(hosts(user), [{"code": LOOK}] * 30, "-j", "1")]
+    cookies = [it["value"][0] for it in hosts(user).batch([{"code": LOOK}] * 30, "-j", "1")]
     assert len(set(cookies)) < 15, cookies
 
 
@@ -204,7 +191,7 @@ def test_nothing_is_left_in_it(hosts, user, name):
 @pytest.mark.parametrize("user", user_names())
 def test_it_is_never_shared(hosts, user):
     code = "import time\nbegan = time.monotonic()\n" + COOKIE + "time.sleep(0.02)\n[cookie, began, time.monotonic()]"
-    runs = [it["value"] for it in batch(hosts(user), [{"code": code}] * 80, "-j", "6")]
+    runs = [it["value"] for it in hosts(user).batch([{"code": code}] * 80, "-j", "6")]
     by_cookie = {}
     for cookie, began, ended in runs:
         by_cookie.setdefault(cookie, []).append((began, ended))
@@ -226,7 +213,7 @@ them = [threading.Thread(target=ask) for _ in range(30)]
 
 @pytest.mark.parametrize("user", user_names())
 def test_who_asks_all_the_time_is_ended_in_time(hosts, user):
-    results = batch(hosts(user), [{"code": FLOOD, "timeout": 1}, {"code": "1"}] * 3, "-j", "2")
+    results = hosts(user).batch([{"code": FLOOD, "timeout": 1}, {"code": "1"}] * 3, "-j", "2")
     assert [it["status"] for it in results] == ["timeout", "ok"] * 3, results
     assert all(it["usage"]["wall_ms"] < 4000 for it in results)
 
@@ -250,5 +237,5 @@ sys.exit(3)
 @pytest.mark.parametrize("user", user_names())
 def test_how_a_run_ended_is_told_all_the_same(hosts, user):
     runs = [{"code": "1"}] * WARM + [{"code": ON_THEIR_WAY}] * 4
-    results = batch(hosts(user), runs, "-j", "1", "--open-files", "4096", before=["prlimit", "--nofile=512:8192"])
+    results = hosts(user).batch(runs, "-j", "1", "--open-files", "4096", before=["prlimit", "--nofile=512:8192"])
     assert [it["exit_code"] for it in results] == [0] * WARM + [3] * 4, results[-1]
