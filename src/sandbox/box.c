@@ -236,12 +236,8 @@ static void become_init(const struct entry *e, pid_t guest, int notices, struct 
     };
     const struct box_spec *spec = e->spec;
     const struct idmap_mounts *mounts = e->mounts;
-    int numbers[MAX] = { guest,
-                         spec->fds.ctl,
-                         spec->fds.plan,
-                         e->ready[1],
-                         notices,
-                         e->is_net_lent ? spec->fds.net : -1,
+    int numbers[MAX] = { guest,       spec->fds.ctl, spec->fds.plan,
+                         e->ready[1], notices,       e->is_net_lent ? spec->fds.net : -1,
                          e->root };
     const char *argv[MAX + 2] = { "glovebox-init" };
     const char *env[] = { NULL };

@@ -667,9 +667,8 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
 
 static int read_given(int argc, char **argv, struct given *ret)
 {
-    int *const fixed[] = {
-        &ret->guest, &ret->ctl, &ret->plan, &ret->ready, &ret->notices, &ret->net, &ret->root
-    };
+    int *const fixed[] = { &ret->guest,   &ret->ctl, &ret->plan, &ret->ready,
+                           &ret->notices, &ret->net, &ret->root };
     int n_fixed = (int)ARRAY_LEN(fixed);
 
     if (argc < 1 + n_fixed || argc > 1 + n_fixed + MOUNTS_MAX)

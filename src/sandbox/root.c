@@ -330,18 +330,23 @@ static int complete(int root, const struct plan *plan, struct root_sources *sour
                     struct gb_err *err)
 {
     auto_close int own = tmpfs_new(plan, err);
+    char made[PARENT_MAX] = "";
 
-    if (own < 0)
-        return -1;
-    for (size_t i = 0; i < plan->n_ops; i++) {
+    for (size_t i = 0; i < plan->n_ops && own >= 0; i++) {
         const struct plan_op *op = &plan->ops[i];
-        int e = is_common(plan, op) ? 0 : op_do(root, own, op, sources->fds[i]);
+        int e = 0;
 
+        if (is_common(plan, op))
+            continue;
+        if (!is_own(op)) /* an interpreter below /tmp, say */
+            e = make_parents(root, op->target, made);
+        if (e == 0)
+            e = op_do(root, own, op, sources->fds[i]);
         close_source(&sources->fds[i]);
         if (e < 0 && op_failed(op, e, err) < 0)
             return -1;
     }
-    return 0;
+    return own < 0 ? -1 : 0;
 }
 
 int root_enter(const struct plan *plan, const struct root_given *given,
