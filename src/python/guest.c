@@ -467,9 +467,7 @@ static bool is_shell(const struct guest *g)
     return strcmp(json_string_at(g->request, "kind", ""), "shell") == 0;
 }
 
-/* Run something like a request, so that the pages that every run writes to are copied now, while
- * nobody waits. */
-static void warm_up(void)
+void guest_warm_up(void)
 {
     struct guest g = { .chan = -1, .tell_fd = -1, .answer = json_object() };
     char *text = NULL;
@@ -539,7 +537,7 @@ void guest_main(const struct box_fds *fds)
     bool is_awaited = is_readable(fds->chan);
 
     if (!is_awaited)
-        warm_up();
+        guest_warm_up();
     box_ready(fds->ctl);
     guest_next_order(fds->chan, &order);
     if (order.request && session_is(order.request))

@@ -23,6 +23,10 @@ void guest_main(const struct box_fds *fds);
  * with a Python exception. */
 int guest_compile_runtime(void);
 
+/* Run something like a request: in a guest, so that the pages that every run writes to are copied
+ * while nobody waits; in the zygote, so that guests inherit the page tables of what a run uses. */
+void guest_warm_up(void);
+
 /* A function of runtime.py (borrowed); NULL with a Python exception. */
 PyObject *guest_runtime(const char *name);
 

@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "python/afterfork.h"
+#include "python/away.h"
 #include "python/check.h"
 #include "python/display.h"
 #include "python/guest.h"
@@ -212,6 +213,18 @@ static bool serve_one(int sock, int init)
     return true;
 }
 
+/* The last before the first box. */
+static void settle(void)
+{
+    space_add_workspace(); /* order: after the last import; a cold guest has some, outside its box */
+    if (n_threads == 1)
+        away_put();
+    pages_keep_tables();
+    guest_warm_up();
+    if (space_begin() < 0 || freeze(false) < 0)
+        PyErr_Clear();
+}
+
 /* serve(sock, info, warm, init): greet, then make boxes. Never returns. */
 static PyObject *zygote_serve(PyObject *self, PyObject *args)
 {
@@ -238,8 +251,8 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
      * that it writes to. Here, after the holes are filled, it lies in one piece. */
     if (greeted && (space_begin() < 0 || make_first_tree() < 0 || freeze(false) < 0))
         PyErr_Clear();
-    if (warm) /* order: after the last import; a cold guest has some to do, outside its box */
-        space_add_workspace();
+    if (warm && greeted)
+        settle();
     if (greeted)
         while (serve_one(sock, init))
             ;
@@ -375,5 +388,6 @@ PyMODINIT_FUNC PyInit__glovebox(void); /* the interpreter finds it by name */
 PyMODINIT_FUNC PyInit__glovebox(void)
 {
     /* Before anything is preloaded. */
+    away_watch();
     return display_watch_imports() == 0 ? PyModule_Create(&definition) : NULL;
 }
