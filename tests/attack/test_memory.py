@@ -40,6 +40,10 @@ for start, end, rights in away:
 os._exit(0)
 """,
     "maps anew": """
+child = os.fork()
+if child:
+    status = os.waitpid(child, 0)[1]
+    os._exit(os.WIFEXITED(status) and os.WEXITSTATUS(status))  # it may also have taken away what it needs itself
 done = []
 for start, end, rights in away:
     size = end - start
