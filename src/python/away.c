@@ -152,8 +152,8 @@ static bool copy_range(int file, off_t at, const struct range *r)
     unsigned long done = 0;
 
     while (done < r->to - r->from) {
-        ssize_t n = pwrite(file, (const char *)r->from + done, r->to - r->from - done,
-                           at + (off_t)done);
+        ssize_t n =
+            pwrite(file, (const char *)r->from + done, r->to - r->from - done, at + (off_t)done);
         if (n <= 0)
             return false;
         done += (unsigned long)n;

@@ -216,7 +216,8 @@ static bool serve_one(int sock, int init)
 /* The last before the first box. */
 static void settle(void)
 {
-    space_add_workspace(); /* order: after the last import; a cold guest has some, outside its box */
+    /* order: after the last import. A cold guest has some to do, outside its box. */
+    space_add_workspace();
     if (n_threads == 1)
         away_put();
     pages_keep_tables();

@@ -168,7 +168,7 @@ static void drop_workspace(void)
     PyObject *path = PySys_GetObject("path");
 
     if (has_workspace && path)
-        has_workspace = PyList_SetSlice(path, 0, 1, NULL) < 0; /* space_add_workspace() put it there */
+        has_workspace = PyList_SetSlice(path, 0, 1, NULL) < 0; /* which was put there first */
     PyErr_Clear();
 }
 

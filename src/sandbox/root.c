@@ -459,6 +459,8 @@ int root_common(const struct plan *plan)
     } else {
         gb_buf_done(&description);
     }
-    return last.fd < 0 ? -1 : open_tree_(last.fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
-                                                         AT_RECURSIVE | AT_EMPTY_PATH);
+    return last.fd < 0
+               ? -1
+               : open_tree_(last.fd, "",
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
 }
