@@ -4,7 +4,8 @@
 #include <stddef.h>
 
 enum {
-    NETS_MAX = 12 /* as many as come back at once under load; each holds some 150 KiB in the kernel */
+    NETS_MAX =
+        12 /* as many as come back at once under load; each holds some 150 KiB in the kernel */
 };
 
 struct nets {

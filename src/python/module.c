@@ -9,8 +9,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,6 +181,8 @@ static bool sort_fds(const struct zygote_order *order, int *fds, size_t n)
 {
     size_t want = ORDER_CGROUP + (order->has_cgroup ? 1u : 0u) + (order->has_net ? 1u : 0u);
 
+    if (order->is_twin)
+        return n == TWIN_FDS;
     if (n != want)
         return false;
     fds[ORDER_NET] = order->has_net ? fds[n - 1] : -1;
@@ -186,30 +191,65 @@ static bool sort_fds(const struct zygote_order *order, int *fds, size_t n)
     return true;
 }
 
+/* Another of this process, the engine's child as this one is: so no fork() will do. What that does
+ * besides is not missed, as it is not in the process that box_spawn() makes. Returns its number; 0
+ * in the twin itself, which has a socket of its own to serve. */
+static pid_t make_twin(int *ret_pidfd)
+{
+    pid_t pid;
+
+    PyOS_BeforeFork();
+    pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, 0, 0);
+    if (pid == 0)
+        PyOS_AfterFork_Child();
+    else
+        PyOS_AfterFork_Parent();
+    return pid;
+}
+
+static void serve_twin(int *sock, int given)
+{
+    struct zygote_reply reply = { .kind = ZYGOTE_TWIN };
+    int pidfd = -1;
+
+    reply.pid = n_threads == 1 ? make_twin(&pidfd) : -1;
+    if (reply.pid != 0) {
+        (void)close(given);
+        answer(*sock, &reply, pidfd);
+        gb_closep(&pidfd);
+        return;
+    }
+    (void)close(*sock);
+    *sock = given;
+}
+
 /* One order. Returns false when the engine is gone and has left none: a box that was ordered is
  * made all the same, since it is the box that removes what was laid out for it. */
-static bool serve_one(int sock, int init)
+static bool serve_one(int *sock, int init)
 {
     struct zygote_order order;
     struct zygote_reply reply = { .kind = ZYGOTE_BOX };
     int fds[ORDER_FDS];
     size_t n = ORDER_FDS;
-    ssize_t len = fd_recv(sock, &order, sizeof(order), fds, &n);
+    ssize_t len = fd_recv(*sock, &order, sizeof(order), fds, &n);
     bool is_whole = len == (ssize_t)sizeof(order) && sort_fds(&order, fds, n);
     int pidfd = -1;
 
+    if (is_whole && order.is_twin) {
+        serve_twin(sock, fds[TWIN_SOCK]);
+        return true;
+    }
     if (is_whole) {
         reply.number = order.number;
-        pidfd = make_box(sock, &order, init, fds, &reply);
+        pidfd = make_box(*sock, &order, init, fds, &reply);
         n = ORDER_FDS;
     }
     for (size_t i = 0; len > 0 && i < n; i++)
         gb_closep(&fds[i]);
     if (!is_whole)
         return false;
-    answer(sock, &reply, pidfd);
-    if (pidfd >= 0)
-        (void)close(pidfd);
+    answer(*sock, &reply, pidfd);
+    gb_closep(&pidfd);
     return true;
 }
 
@@ -255,7 +295,7 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
     if (warm && greeted)
         settle();
     if (greeted)
-        while (serve_one(sock, init))
+        while (serve_one(&sock, init))
             ;
     _exit(0);
 }

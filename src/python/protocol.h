@@ -51,7 +51,14 @@ enum {
     ORDER_FDS
 };
 
+/* Or, instead of them, with an order for a twin: the end of a socket that it is to hear on. */
+enum {
+    TWIN_SOCK,
+    TWIN_FDS
+};
+
 struct zygote_order {
+    uint32_t is_twin; /* no box is wanted, but another of the zygote itself */
     uint64_t number;
     size_t plan_bytes;
     uint32_t has_cgroup, has_net;
@@ -61,7 +68,8 @@ struct zygote_order {
 
 enum zygote_reply_kind {
     ZYGOTE_HELLO, /* followed by JSON */
-    ZYGOTE_BOX    /* with a pidfd unless err says otherwise */
+    ZYGOTE_BOX,   /* with a pidfd unless err says otherwise */
+    ZYGOTE_TWIN   /* likewise */
 };
 
 struct zygote_reply {

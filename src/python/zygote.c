@@ -15,14 +15,35 @@
 #include "python/protocol.h"
 
 enum {
-    WORDS_MAX = 4096
+    WORDS_MAX = 4096,
+    TWIN_AFTER = 4, /* boxes: an engine that makes a few needs no twin */
+    TWIN_ORDERS = 2 /* at a time */
+};
+
+/* One of its processes. Making a box is a row of steps in two processes by turns, which wait for a
+ * processor in between: where many are wanted, one zygote cannot make use of two processors. So it
+ * has a twin then, a fork of itself with a socket of its own, which takes half of the orders. */
+struct half {
+    struct zygote *zygote;
+    int pidfd, sock;
+    struct event *on_sock;
+    unsigned n_orders; /* that it has not answered */
+};
+
+enum {
+    FIRST,
+    TWIN,
+    HALVES
 };
 
 struct zygote {
     struct zygote_callbacks callbacks;
-    pid_t pid;
-    int pidfd, sock, err;
-    struct event *on_sock, *on_err;
+    struct event_base *base;
+    struct half halves[HALVES];
+    unsigned n_made;
+    bool has_twin; /* or has been asked for one: once */
+    int err;
+    struct event *on_err;
     json_t *info;
     char *path;
     /* the end of what it wrote to standard error: why it died, if it does */
@@ -85,19 +106,58 @@ static void explain_death(struct zygote *z, struct gb_err *err)
 
 /* ---- events ---- */
 
+static void deafen(struct half *h)
+{
+    if (h->on_sock)
+        event_free(h->on_sock);
+    h->on_sock = NULL;
+}
+
 static void died(struct zygote *z)
 {
     struct gb_err err;
 
     explain_death(z, &err);
-    (void)event_del(z->on_sock);
+    for (size_t i = 0; i < HALVES; i++)
+        deafen(&z->halves[i]);
     (void)event_del(z->on_err);
     z->callbacks.died(z->callbacks.data, &err);
 }
 
+/* Each ends by itself when it is told to; else the end of one is that of both. */
+static void half_gone(struct half *h)
+{
+    struct zygote *z = h->zygote;
+
+    deafen(h);
+    if (!z->is_spent || (!z->halves[FIRST].on_sock && !z->halves[TWIN].on_sock))
+        died(z);
+}
+
+static void on_sock(evutil_socket_t fd, short what, void *data);
+
+static int half_hear(struct half *h)
+{
+    h->on_sock = event_new(h->zygote->base, h->sock, EV_READ | EV_PERSIST, on_sock, h);
+    return h->on_sock && event_add(h->on_sock, NULL) == 0 ? 0 : -1;
+}
+
+/* One that could not be made is done without. The descriptor may not have come along (module.c). */
+static void twin_came(struct zygote *z, pid_t pid, int pidfd)
+{
+    struct half *twin = &z->halves[TWIN];
+
+    twin->pidfd = pidfd < 0 && pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : pidfd;
+    if (twin->pidfd < 0 || half_hear(twin) < 0)
+        (void)close(take_fd(&twin->sock)); /* which ends it */
+    else if (z->is_spent)
+        (void)shutdown(twin->sock, SHUT_WR);
+}
+
 static void on_sock(evutil_socket_t fd, short what, void *data)
 {
-    struct zygote *z = data;
+    struct half *h = data;
+    struct zygote *z = h->zygote;
     char text[sizeof(struct zygote_reply) + HELLO_MAX];
     struct zygote_reply reply;
     int pidfd = -1;
@@ -108,15 +168,21 @@ static void on_sock(evutil_socket_t fd, short what, void *data)
     if (len == -EAGAIN)
         return;
     if (len < (ssize_t)sizeof(reply)) {
-        died(z);
+        half_gone(h);
         return;
     }
     memcpy(&reply, text, sizeof(reply));
+    if (reply.kind == ZYGOTE_TWIN) {
+        twin_came(z, reply.pid, n == 1 ? pidfd : -1);
+        return;
+    }
     if (reply.kind == ZYGOTE_HELLO) {
         z->info = json_loadb(text + sizeof(reply), (size_t)len - sizeof(reply), 0, NULL);
         z->callbacks.hello(z->callbacks.data, z->info);
         return;
     }
+    h->n_orders--;
+    z->n_made++;
     z->callbacks.box(z->callbacks.data, reply.number, reply.pid, n == 1 ? pidfd : -1, &reply.err);
 }
 
@@ -138,20 +204,22 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
                const struct zygote_callbacks *callbacks, struct zygote **ret, struct gb_err *err)
 {
     struct zygote *z = calloc(1, sizeof(*z));
+    struct half *first;
 
     if (!z)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a zygote");
-    *z = (struct zygote){ .callbacks = *callbacks, .pidfd = -1, .sock = -1, .err = -1 };
+    *z = (struct zygote){ .callbacks = *callbacks, .base = base, .err = -1 };
+    for (size_t i = 0; i < HALVES; i++)
+        z->halves[i] = (struct half){ .zygote = z, .pidfd = -1, .sock = -1 };
     z->path = strdup(spec->path);
-    if (interpreter_start(spec, &z->pid, &z->pidfd, &z->sock, &z->err, err) < 0) {
+    first = &z->halves[FIRST];
+    if (interpreter_start(spec, &first->pidfd, &first->sock, &z->err, err) < 0) {
         (void)zygote_free(z);
         return -1;
     }
     (void)fcntl(z->err, F_SETFL, O_NONBLOCK);
-    z->on_sock = event_new(base, z->sock, EV_READ | EV_PERSIST, on_sock, z);
     z->on_err = event_new(base, z->err, EV_READ | EV_PERSIST, on_err, z);
-    if (!z->path || !z->on_sock || !z->on_err || event_add(z->on_sock, NULL) < 0 ||
-        event_add(z->on_err, NULL) < 0) {
+    if (!z->path || half_hear(first) < 0 || !z->on_err || event_add(z->on_err, NULL) < 0) {
         (void)zygote_free(z);
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "watching a zygote");
     }
@@ -159,21 +227,50 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
     return 0;
 }
 
+static void ask_for_twin(struct zygote *z)
+{
+    const struct zygote_order order = { .is_twin = true };
+    int ends[2];
+
+    z->has_twin = true;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return;
+    if (fd_send(z->halves[FIRST].sock, &order, sizeof(order), &ends[1], TWIN_FDS) < 0)
+        (void)close(ends[0]);
+    else
+        z->halves[TWIN].sock = ends[0];
+    (void)close(ends[1]);
+}
+
+/* The one that has less to do, if there are two. */
+static struct half *free_half(struct zygote *z)
+{
+    struct half *first = &z->halves[FIRST], *twin = &z->halves[TWIN];
+
+    return twin->on_sock && twin->n_orders < first->n_orders ? twin : first;
+}
+
 int zygote_order(struct zygote *z, const struct zygote_order *order, const int *fds, size_t n,
                  struct gb_err *err)
 {
-    int e = fd_send(z->sock, order, sizeof(*order), fds, n);
+    struct half *h = free_half(z);
+    int e = fd_send(h->sock, order, sizeof(*order), fds, n);
 
     if (e < 0)
         return gb_fail(err, GB_E_GONE, -e, "ordering a box");
     z->is_spent = order->is_last;
+    h->n_orders++;
+    if (!z->has_twin && z->n_made >= TWIN_AFTER && h->n_orders >= TWIN_ORDERS)
+        ask_for_twin(z);
     return 0;
 }
 
 void zygote_retire(struct zygote *z)
 {
     z->is_spent = true;
-    (void)shutdown(z->sock, SHUT_WR);
+    for (size_t i = 0; i < HALVES; i++)
+        if (z->halves[i].on_sock)
+            (void)shutdown(z->halves[i].sock, SHUT_WR);
 }
 
 bool zygote_is_spent(const struct zygote *z)
@@ -181,22 +278,28 @@ bool zygote_is_spent(const struct zygote *z)
     return z->is_spent;
 }
 
+static void half_end(struct half *h)
+{
+    siginfo_t info;
+
+    deafen(h);
+    if (h->pidfd >= 0) {
+        (void)syscall(SYS_pidfd_send_signal, h->pidfd, SIGKILL, NULL, 0);
+        while (waitid(P_PIDFD, (id_t)h->pidfd, &info, WEXITED) < 0 && errno == EINTR)
+            ;
+    }
+    gb_closep(&h->pidfd);
+    gb_closep(&h->sock);
+}
+
 struct zygote *zygote_free(struct zygote *z)
 {
     if (!z)
         return NULL;
-    if (z->on_sock)
-        event_free(z->on_sock);
+    for (size_t i = 0; i < HALVES; i++)
+        half_end(&z->halves[i]);
     if (z->on_err)
         event_free(z->on_err);
-    if (z->pid > 0) {
-        siginfo_t info;
-        (void)syscall(SYS_pidfd_send_signal, z->pidfd, SIGKILL, NULL, 0);
-        while (waitid(P_PIDFD, (id_t)z->pidfd, &info, WEXITED) < 0 && errno == EINTR)
-            ;
-    }
-    gb_closep(&z->pidfd);
-    gb_closep(&z->sock);
     gb_closep(&z->err);
     json_decref(z->info);
     free(z->path);
