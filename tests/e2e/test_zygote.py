@@ -412,3 +412,56 @@ def test_runs_go_on_when_a_zygote_that_lends_is_killed():
             answers = [ask(process, WHERE) for _ in range(12)]
             assert all(is_as_asked("own", it) for it in answers), answers
             os.kill(zygote_of(process), signal.SIGKILL)
+
+
+# ---- its twin ----
+
+def steady_zygotes(process):
+    """The first and its twin: those that are there twice in a row, since what they make has their name for a moment."""
+    def named():
+        return {pid for pid, name in descendants(process.pid).items() if name == "glovebox-zygote"}
+    before = named()
+    time.sleep(0.05)
+    return sorted(before & named())
+
+
+def load(process, first, count):
+    for i in range(first, first + count):
+        process.stdin.write(json.dumps({"id": i, "code": f"{i}"}) + "\n")
+    process.stdin.flush()
+
+
+def answers(process, count):
+    return [json.loads(process.stdout.readline())["value"] for _ in range(count)]
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["first", "twin"])
+def test_runs_survive_either_of_two_zygotes(which):
+    with running("batch", "-j", 8, "-", stdin=-1) as process:
+        load(process, 0, 40)
+        assert answers(process, 40) == list(range(40))
+        dead = []
+        for turn in range(1, 4):
+            them = steady_zygotes(process)
+            assert len(them) == 2 and not set(them) & set(dead), them
+            load(process, turn * 100, 60)
+            os.kill(them[which], signal.SIGKILL)
+            dead += them
+            assert answers(process, 60) == list(range(turn * 100, turn * 100 + 60))
+        # The one that was left went too, when its other half was gone.
+        left = {pid for pid, name in descendants(process.pid).items() if name == "glovebox-zygote"}
+        assert not left & set(dead)
+
+
+def test_two_zygotes_end_with_their_engine():
+    with running("batch", "-j", 8, "-", stdin=-1) as process:
+        load(process, 0, 40)
+        assert answers(process, 40) == list(range(40))
+        them = steady_zygotes(process)
+        assert len(them) == 2
+        process.kill()
+        process.wait()
+        end = time.monotonic() + 10
+        while any(Path(f"/proc/{pid}/exe").exists() for pid in them) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert not [pid for pid in them if Path(f"/proc/{pid}/exe").exists()]
