@@ -172,10 +172,10 @@ static int tmpfs_new(const struct plan *plan, struct gb_err *err)
 }
 
 /* It must hang somewhere before things can be mounted on it: on any directory that every host has.
- * Only this mount namespace sees that. */
-static int attach(int root, struct gb_err *err)
+ * Only this mount namespace sees that, and what is not the root in the end goes with the host's. */
+static int attach(int fd, struct gb_err *err)
 {
-    if (move_mount_(root, AT_FDCWD, "/usr") < 0)
+    if (move_mount_(fd, AT_FDCWD, "/usr") < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "attaching the new root");
     return 0;
 }
@@ -326,13 +326,12 @@ static int build(int root, const struct plan *plan, struct root_sources *sources
 }
 
 /* What is the box's own, in a root that has all else, and a place for each of these. */
-static int complete(int root, const struct plan *plan, struct root_sources *sources,
+static int complete(int root, int own, const struct plan *plan, struct root_sources *sources,
                     struct gb_err *err)
 {
-    auto_close int own = tmpfs_new(plan, err);
     char made[PARENT_MAX] = "";
 
-    for (size_t i = 0; i < plan->n_ops && own >= 0; i++) {
+    for (size_t i = 0; i < plan->n_ops; i++) {
         const struct plan_op *op = &plan->ops[i];
         int e = 0;
 
@@ -346,17 +345,21 @@ static int complete(int root, const struct plan *plan, struct root_sources *sour
         if (e < 0 && op_failed(op, e, err) < 0)
             return -1;
     }
-    return own < 0 ? -1 : 0;
+    return 0;
 }
 
 int root_enter(const struct plan *plan, const struct root_given *given,
                struct root_sources *sources, struct gb_err *err)
 {
-    bool has_common = given->common >= 0;
-    auto_close int root = has_common ? given->common : tmpfs_new(plan, err);
+    auto_close int common = given->common, own = tmpfs_new(plan, err);
+    int root = common >= 0 ? common : own;
 
-    if (root < 0 || attach(root, err) < 0 ||
-        (has_common ? complete : build)(root, plan, sources, err) < 0)
+    /* order: the root last, so that it lies on top. The other need not hang anywhere, but the kernel
+     * waits for every processor when it drops a mount that does not. */
+    if (own < 0 || attach(own, err) < 0 || (common >= 0 && attach(common, err) < 0))
+        return -1;
+    if (common >= 0 ? complete(root, own, plan, sources, err) < 0
+                    : build(root, plan, sources, err) < 0)
         return -1;
     /* The second "." stacks the old root onto the new one's mount point. */
     if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
