@@ -354,8 +354,8 @@ int root_enter(const struct plan *plan, const struct root_given *given,
     auto_close int common = given->common, own = tmpfs_new(plan, err);
     int root = common >= 0 ? common : own;
 
-    /* order: the root last, so that it lies on top. The other need not hang anywhere, but the kernel
-     * waits for every processor when it drops a mount that does not. */
+    /* order: the root last, so that it lies on top. The other need not hang anywhere, but when it
+     * drops a mount that does not, the kernel waits for every processor. */
     if (own < 0 || attach(own, err) < 0 || (common >= 0 && attach(common, err) < 0))
         return -1;
     if (common >= 0 ? complete(root, own, plan, sources, err) < 0
