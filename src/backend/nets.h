@@ -3,9 +3,9 @@
  * (sandbox/net.h). */
 #include <stddef.h>
 
+/* As many as come back at once under load; each holds some 150 KiB in the kernel. */
 enum {
-    NETS_MAX =
-        12 /* as many as come back at once under load; each holds some 150 KiB in the kernel */
+    NETS_MAX = 12
 };
 
 struct nets {

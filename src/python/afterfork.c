@@ -111,10 +111,9 @@ static void reseed_random(void)
 void afterfork_child(void)
 {
     PyOS_AfterFork_Child();
-    if (is_boxing) {
+    if (is_boxing)
         reseed_random();
-        if (getpid() != USUAL_PID)
-            number_thread(getpid());
-    }
+    if (getpid() != USUAL_PID)
+        number_thread(getpid());
     is_boxing = false; /* what the program forks runs every handler */
 }

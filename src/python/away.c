@@ -1,6 +1,3 @@
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "python/away.h"
 
 #include <dlfcn.h>
@@ -54,7 +51,7 @@ struct arena_allocator {
     void (*free)(void *ctx, void *ptr, size_t size);
 };
 
-static struct arena_allocator usual;
+static struct arena_allocator usual; /* empty where nothing is watched */
 
 static void *arena_alloc(void *ctx, size_t size)
 {
@@ -98,6 +95,12 @@ void away_watch(void)
     get(&usual);
     ours = (struct arena_allocator){ usual.ctx, arena_alloc, arena_free };
     set(&ours);
+}
+
+void away_unwatch(void)
+{
+    if (usual.alloc)
+        arena_function("PyObject_SetArenaAllocator")(&usual);
 }
 
 /* ---- what is put away ---- */
@@ -161,6 +164,16 @@ static bool copy_range(int file, off_t at, const struct range *r)
     return true;
 }
 
+/* Memory that a guest only reads is to count as shared with this process, as memory that a fork has
+ * copied does; this process has it all, beside the places where it is used. */
+static void stay_mapped(int file, size_t size)
+{
+    void *all = mmap(NULL, size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
+
+    if (all != MAP_FAILED)
+        (void)madvise(all, size, MADV_DONTFORK);
+}
+
 /* In ascending order, so that what is side by side becomes one mapping. Nothing may be written to
  * any of it between the copy and the mapping: so no library is called here but for system calls. */
 static bool exchange(int file)
@@ -174,12 +187,14 @@ static bool exchange(int file)
     }
     if (fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
         return false;
+    stay_mapped(file, (size_t)at);
     at = 0;
     for (size_t i = 0; i < chosen.n; i++) {
         const struct range *r = &chosen.them[i];
 
-        /* One that fails stays what it was. */
-        (void)mmap((void *)r->from, r->to - r->from, r->prot, MAP_PRIVATE | MAP_FIXED, file, at);
+        if (mmap((void *)r->from, r->to - r->from, r->prot, MAP_PRIVATE | MAP_FIXED, file, at) ==
+            MAP_FAILED)
+            _exit(1); /* what was there may be gone: the engine starts another */
         at += (off_t)(r->to - r->from);
     }
     return true;

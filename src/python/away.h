@@ -19,3 +19,6 @@ void away_watch(void);
 /* When everything is loaded. For a process with one thread; without effect where it cannot be
  * done. */
 void away_put(void);
+
+/* Nothing will be put away any more. */
+void away_unwatch(void);

@@ -176,20 +176,23 @@ static bool has_handlers(PyObject *logging)
     static PyObject *known; /* the weak reference to it, if it was looked at before */
     PyObject *list = member(logging, "_handlerList"), *first, *handler;
     Py_ssize_t n = list && PyList_Check(list) ? PyList_Size(list) : 0;
+    bool is_own;
 
     if (n != 1)
-        return n > 1;
+        return n > 1 || (list && !PyList_Check(list)); /* what is odd goes the long way */
     first = PyList_GetItem(list, 0);
     if (first == known)
         return false;
+    Py_INCREF(first); /* for ever, if it is the one */
     handler = PyObject_CallFunction(first, NULL);
-    if (handler && handler == member(logging, "lastResort")) {
-        Py_INCREF(first);
+    is_own = handler && handler == member(logging, "lastResort");
+    if (is_own)
         known = first;
-    }
+    else
+        Py_DECREF(first);
     Py_XDECREF(handler);
     PyErr_Clear();
-    return first != known;
+    return !is_own;
 }
 
 /* Is there anything to do at the program's end? Mostly not, and doing nothing the long way costs

@@ -216,8 +216,8 @@ static char **environment(const json_t *env)
     return list;
 }
 
-int interpreter_start(const struct interpreter_spec *spec, int *ret_pidfd, int *ret_sock,
-                      int *ret_stderr, struct gb_err *err)
+int interpreter_start(const struct interpreter_spec *spec, pid_t *ret_pid, int *ret_pidfd,
+                      int *ret_sock, int *ret_stderr, struct gb_err *err)
 {
     const char *argv[ARGS_MAX] = { spec->path,
                                    "-I",
@@ -231,7 +231,6 @@ int interpreter_start(const struct interpreter_spec *spec, int *ret_pidfd, int *
     auto_free char **env = environment(spec->env);
     size_t n = 8;
     int sv[2], pv[2], e;
-    pid_t pid;
 
     for (size_t i = 0; i < json_array_size(spec->preload) && n < ARGS_MAX - 1; i++)
         argv[n++] = json_string_value(json_array_get(spec->preload, i));
@@ -249,7 +248,7 @@ int interpreter_start(const struct interpreter_spec *spec, int *ret_pidfd, int *
     struct child child = {
         .path = spec->path, .argv = argv, .env = env, .out = -1, .err = err_write, .sock = theirs
     };
-    e = child_start(&child, &pid, ret_pidfd);
+    e = child_start(&child, ret_pid, ret_pidfd);
     if (e < 0)
         return gb_fail(err, GB_E_NO_INTERPRETER, -e, "starting %s", spec->path);
     *ret_sock = take_fd(&ours);

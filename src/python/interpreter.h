@@ -21,5 +21,5 @@ struct interpreter_spec {
 
 /* Start it. On success the caller owns the process, the pidfd, the zygote's socket and a pipe
  * with what it writes to standard error. */
-int interpreter_start(const struct interpreter_spec *spec, int *ret_pidfd, int *ret_sock,
-                      int *ret_stderr, struct gb_err *err) gb_nodiscard;
+int interpreter_start(const struct interpreter_spec *spec, pid_t *ret_pid, int *ret_pidfd,
+                      int *ret_sock, int *ret_stderr, struct gb_err *err) gb_nodiscard;

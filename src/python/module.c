@@ -191,36 +191,21 @@ static bool sort_fds(const struct zygote_order *order, int *fds, size_t n)
     return true;
 }
 
-/* Another of this process, the engine's child as this one is: so no fork() will do. What that does
- * besides is not missed, as it is not in the process that box_spawn() makes. Returns its number; 0
- * in the twin itself, which has a socket of its own to serve. */
-static pid_t make_twin(int *ret_pidfd)
-{
-    pid_t pid;
-
-    PyOS_BeforeFork();
-    pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, 0, 0);
-    if (pid == 0)
-        PyOS_AfterFork_Child();
-    else
-        PyOS_AfterFork_Parent();
-    return pid;
-}
-
+/* Another of this process, the engine's child as this one is: so no fork() will do. Nor is Python
+ * told, or anybody's handlers: they would run in a guest once more, and here outside of any box.
+ * The twin speaks for itself; where there is none, its socket is closed. */
 static void serve_twin(int *sock, int given)
 {
     struct zygote_reply reply = { .kind = ZYGOTE_TWIN };
-    int pidfd = -1;
 
-    reply.pid = n_threads == 1 ? make_twin(&pidfd) : -1;
-    if (reply.pid != 0) {
+    if (n_threads != 1 || syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, 0, 0) != 0) {
         (void)close(given);
-        answer(*sock, &reply, pidfd);
-        gb_closep(&pidfd);
         return;
     }
     (void)close(*sock);
     *sock = given;
+    reply.pid = getpid();
+    (void)fd_send(*sock, &reply, sizeof(reply), NULL, 0);
 }
 
 /* One order. Returns false when the engine is gone and has left none: a box that was ordered is
@@ -256,11 +241,8 @@ static bool serve_one(int *sock, int init)
 /* The last before the first box. */
 static void settle(void)
 {
-    /* order: after the last import. A cold guest has some to do, outside its box. */
-    space_add_workspace();
     if (n_threads == 1)
         away_put();
-    pages_keep_tables();
     guest_warm_up();
     if (space_begin() < 0 || freeze(false) < 0)
         PyErr_Clear();
@@ -294,6 +276,7 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
         PyErr_Clear();
     if (warm && greeted)
         settle();
+    away_unwatch();
     if (greeted)
         while (serve_one(&sock, init))
             ;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/own.h"
@@ -75,7 +74,7 @@ static void fill_pools(void)
 
 /* Of a line of /proc/self/maps: a private mapping of a file, not written to, of the interpreter or
  * the C library, and big enough that its tables are worth copying. */
-static bool is_worth_keeping(const char *line, unsigned long *ret_from, unsigned long *ret_to)
+static bool is_worth_keeping(const char *line, off_t *ret_at)
 {
     enum {
         WORTH = 512 << 10
@@ -83,37 +82,34 @@ static bool is_worth_keeping(const char *line, unsigned long *ret_from, unsigned
     static const char libc[] = "/libc.", private[] = " r-xp", data[] = " r--p";
     const char *name = strrchr(line, '/');
     char *at;
+    unsigned long from = strtoul(line, &at, 16), to = strtoul(*at ? at + 1 : at, &at, 16);
 
-    *ret_from = strtoul(line, &at, 16);
-    *ret_to = strtoul(*at ? at + 1 : at, &at, 16);
-    return name && *ret_to - *ret_from >= WORTH &&
+    *ret_at = (off_t)from;
+    return name && to - from >= WORTH &&
            (strncmp(at, private, strlen(private)) == 0 || strncmp(at, data, strlen(data)) == 0) &&
            (strstr(name, "python") || strncmp(name, libc, strlen(libc)) == 0);
 }
 
 /* A fork does not copy the page tables of mappings that nobody has written to: every guest would
  * fault its way through the interpreter's text again. One byte written over itself makes it a
- * mapping whose tables are copied; what is in them now is forgotten first. Where the kernel forbids
- * the write, guests are slower. */
-void pages_keep_tables(void)
+ * mapping whose tables are copied. Where the kernel forbids the write, guests are slower. */
+static void keep_tables(void)
 {
     auto_close int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
     FILE *maps = mem >= 0 ? fopen("/proc/self/maps", "re") : NULL;
     char line[PATH_MAX + 128], byte;
-    unsigned long from, to;
+    off_t at;
 
-    while (maps && fgets(line, sizeof(line), maps)) {
-        if (!is_worth_keeping(line, &from, &to) || pread(mem, &byte, 1, (off_t)from) != 1)
-            continue;
-        (void)madvise((void *)from, to - from, MADV_DONTNEED);
-        (void)!pwrite(mem, &byte, 1, (off_t)from);
-    }
+    while (maps && fgets(line, sizeof(line), maps))
+        if (is_worth_keeping(line, &at) && pread(mem, &byte, 1, at) == 1)
+            (void)!pwrite(mem, &byte, 1, at);
     if (maps)
         (void)fclose(maps);
 }
 
 void pages_prepare(void)
 {
+    keep_tables();
     fill_pools();
     fill_holes(); /* order: after what allocates much */
 }

@@ -6,6 +6,3 @@
 
 /* In a zygote that will make many guests, when all is loaded. */
 void pages_prepare(void);
-
-/* What of the interpreter's text is used from now on, guests find in their page tables. */
-void pages_keep_tables(void);

@@ -69,7 +69,7 @@ struct zygote_order {
 enum zygote_reply_kind {
     ZYGOTE_HELLO, /* followed by JSON */
     ZYGOTE_BOX,   /* with a pidfd unless err says otherwise */
-    ZYGOTE_TWIN   /* likewise */
+    ZYGOTE_TWIN   /* from the twin itself, with its number */
 };
 
 struct zygote_reply {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,9 @@
 
 enum {
     WORDS_MAX = 4096,
-    TWIN_AFTER = 4, /* boxes: an engine that makes a few needs no twin */
-    TWIN_ORDERS = 2 /* at a time */
+    TWIN_AFTER = 4,  /* boxes: an engine that makes a few needs no twin */
+    TWIN_ORDERS = 2, /* at a time */
+    LATE_MS = 2000
 };
 
 /* One of its processes. Making a box is a row of steps in two processes by turns, which wait for a
@@ -25,6 +27,7 @@ enum {
  * has a twin then, a fork of itself with a socket of its own, which takes half of the orders. */
 struct half {
     struct zygote *zygote;
+    pid_t pid; /* 0: there is none yet */
     int pidfd, sock;
     struct event *on_sock;
     unsigned n_orders; /* that it has not answered */
@@ -49,7 +52,8 @@ struct zygote {
     /* the end of what it wrote to standard error: why it died, if it does */
     char words[WORDS_MAX + 1];
     size_t n_words;
-    bool is_spent; /* it has made its last box */
+    bool is_spent;  /* it has made its last box */
+    bool is_ending; /* one of its processes is gone, and the other about to be */
 };
 
 /* ---- why it died ---- */
@@ -124,13 +128,28 @@ static void died(struct zygote *z)
     z->callbacks.died(z->callbacks.data, &err);
 }
 
-/* Each ends by itself when it is told to; else the end of one is that of both. */
+/* Let them make what they were ordered to, and end. */
+static void dismiss(struct zygote *z)
+{
+    for (size_t i = 0; i < HALVES; i++)
+        if (z->halves[i].on_sock)
+            (void)shutdown(z->halves[i].sock, SHUT_WR);
+}
+
+/* Without one of them the other is to end too, but not before it has told of the boxes that it
+ * makes: they are our children. A twin that could not be made is done without. */
 static void half_gone(struct half *h)
 {
     struct zygote *z = h->zygote;
 
     deafen(h);
-    if (!z->is_spent || (!z->halves[FIRST].on_sock && !z->halves[TWIN].on_sock))
+    if (h->pid == 0)
+        (void)close(take_fd(&h->sock));
+    else
+        z->is_ending = true;
+    if (z->is_ending)
+        dismiss(z);
+    if (!z->halves[FIRST].on_sock && !z->halves[TWIN].on_sock)
         died(z);
 }
 
@@ -139,19 +158,10 @@ static void on_sock(evutil_socket_t fd, short what, void *data);
 static int half_hear(struct half *h)
 {
     h->on_sock = event_new(h->zygote->base, h->sock, EV_READ | EV_PERSIST, on_sock, h);
-    return h->on_sock && event_add(h->on_sock, NULL) == 0 ? 0 : -1;
-}
-
-/* One that could not be made is done without. The descriptor may not have come along (module.c). */
-static void twin_came(struct zygote *z, pid_t pid, int pidfd)
-{
-    struct half *twin = &z->halves[TWIN];
-
-    twin->pidfd = pidfd < 0 && pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : pidfd;
-    if (twin->pidfd < 0 || half_hear(twin) < 0)
-        (void)close(take_fd(&twin->sock)); /* which ends it */
-    else if (z->is_spent)
-        (void)shutdown(twin->sock, SHUT_WR);
+    if (h->on_sock && event_add(h->on_sock, NULL) == 0)
+        return 0;
+    deafen(h);
+    return -1;
 }
 
 static void on_sock(evutil_socket_t fd, short what, void *data)
@@ -173,7 +183,7 @@ static void on_sock(evutil_socket_t fd, short what, void *data)
     }
     memcpy(&reply, text, sizeof(reply));
     if (reply.kind == ZYGOTE_TWIN) {
-        twin_came(z, reply.pid, n == 1 ? pidfd : -1);
+        h->pid = reply.pid;
         return;
     }
     if (reply.kind == ZYGOTE_HELLO) {
@@ -213,7 +223,7 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
         z->halves[i] = (struct half){ .zygote = z, .pidfd = -1, .sock = -1 };
     z->path = strdup(spec->path);
     first = &z->halves[FIRST];
-    if (interpreter_start(spec, &first->pidfd, &first->sock, &z->err, err) < 0) {
+    if (interpreter_start(spec, &first->pid, &first->pidfd, &first->sock, &z->err, err) < 0) {
         (void)zygote_free(z);
         return -1;
     }
@@ -230,16 +240,16 @@ int zygote_new(struct event_base *base, const struct interpreter_spec *spec,
 static void ask_for_twin(struct zygote *z)
 {
     const struct zygote_order order = { .is_twin = true };
+    struct half *twin = &z->halves[TWIN];
     int ends[2];
 
     z->has_twin = true;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return;
-    if (fd_send(z->halves[FIRST].sock, &order, sizeof(order), &ends[1], TWIN_FDS) < 0)
-        (void)close(ends[0]);
-    else
-        z->halves[TWIN].sock = ends[0];
-    (void)close(ends[1]);
+    twin->sock = ends[0];
+    if (half_hear(twin) == 0)
+        (void)fd_send(z->halves[FIRST].sock, &order, sizeof(order), &ends[1], TWIN_FDS);
+    (void)close(ends[1]); /* if it was not sent, that is its end */
 }
 
 /* The one that has less to do, if there are two. */
@@ -247,14 +257,14 @@ static struct half *free_half(struct zygote *z)
 {
     struct half *first = &z->halves[FIRST], *twin = &z->halves[TWIN];
 
-    return twin->on_sock && twin->n_orders < first->n_orders ? twin : first;
+    return twin->on_sock && twin->pid > 0 && twin->n_orders < first->n_orders ? twin : first;
 }
 
 int zygote_order(struct zygote *z, const struct zygote_order *order, const int *fds, size_t n,
                  struct gb_err *err)
 {
     struct half *h = free_half(z);
-    int e = fd_send(h->sock, order, sizeof(*order), fds, n);
+    int e = z->is_ending ? -EPIPE : fd_send(h->sock, order, sizeof(*order), fds, n);
 
     if (e < 0)
         return gb_fail(err, GB_E_GONE, -e, "ordering a box");
@@ -268,9 +278,7 @@ int zygote_order(struct zygote *z, const struct zygote_order *order, const int *
 void zygote_retire(struct zygote *z)
 {
     z->is_spent = true;
-    for (size_t i = 0; i < HALVES; i++)
-        if (z->halves[i].on_sock)
-            (void)shutdown(z->halves[i].sock, SHUT_WR);
+    dismiss(z);
 }
 
 bool zygote_is_spent(const struct zygote *z)
@@ -278,18 +286,33 @@ bool zygote_is_spent(const struct zygote *z)
     return z->is_spent;
 }
 
+/* A twin that was on its way: it says who it is, or is not, as soon as it is there. */
+static pid_t late_twin(int sock)
+{
+    struct pollfd p = { .fd = sock, .events = POLLIN };
+    struct zygote_reply reply = { 0 };
+    size_t n = 0;
+
+    if (poll(&p, 1, LATE_MS) <= 0 || fd_recv(sock, &reply, sizeof(reply), NULL, &n) <= 0)
+        return 0;
+    return reply.pid;
+}
+
 static void half_end(struct half *h)
 {
     siginfo_t info;
 
     deafen(h);
-    if (h->pidfd >= 0) {
+    if (h->pid == 0 && h->sock >= 0)
+        h->pid = late_twin(h->sock);
+    if (h->pidfd < 0 && h->pid > 0)
+        h->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
+    if (h->pidfd >= 0)
         (void)syscall(SYS_pidfd_send_signal, h->pidfd, SIGKILL, NULL, 0);
-        while (waitid(P_PIDFD, (id_t)h->pidfd, &info, WEXITED) < 0 && errno == EINTR)
-            ;
-    }
+    gb_closep(&h->sock); /* which ends it as well */
+    while (h->pidfd >= 0 && waitid(P_PIDFD, (id_t)h->pidfd, &info, WEXITED) < 0 && errno == EINTR)
+        ;
     gb_closep(&h->pidfd);
-    gb_closep(&h->sock);
 }
 
 struct zygote *zygote_free(struct zygote *z)

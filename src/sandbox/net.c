@@ -68,18 +68,36 @@ static int keep_sys_admin(void)
     return (int)syscall(SYS_capset, &head, data);
 }
 
+/* Does each of the host's mounts tell others what is mounted on it? Then a copy of them all stays
+ * what they are. */
+static bool are_mounts_passed_on(void)
+{
+    FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    char line[4096];
+    bool are = mounts != NULL;
+
+    while (are && fgets(line, sizeof(line), mounts))
+        are = strstr(line, " shared:") || strstr(line, " master:");
+    if (mounts)
+        (void)fclose(mounts);
+    return are;
+}
+
 void net_prepare_lending(void)
 {
     static bool is_done;
     uid_t uid = geteuid();
     gid_t gid = getegid();
     char uids[64], gids[64];
+    int mounts = 0;
 
     if (is_done || uid == 0)
         return;
     is_done = true;
+    if (are_mounts_passed_on())
+        mounts = CLONE_NEWNS;
     /* A network namespace to return to, since the host's cannot be entered from there. */
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS) < 0)
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET | mounts) < 0)
         return; /* a library keeps a thread, or the host refuses: then the box will say why */
     (void)snprintf(uids, sizeof(uids), "%u %u 1", uid, uid);
     (void)snprintf(gids, sizeof(gids), "%u %u 1", gid, gid);

@@ -24,9 +24,10 @@
 /* ---- the zygote ---- */
 
 /* An ordinary user may put a box into a namespace only from a user namespace of its own. The caller
- * moves into one, with its ids as they are and a network namespace, and stays there: it can
- * make no box any more that has no namespaces, or the host's network. For root, and where it cannot
- * be done, nothing. */
+ * moves into one, with its ids as they are and a network namespace, and stays there: it can make no
+ * box any more that has no namespaces, or the host's network. It has a mount namespace too, where
+ * the host's mounts come to be seen in it, so that it may copy mounts (root_common()). For root,
+ * and where it cannot be done, nothing. */
 void net_prepare_lending(void);
 
 /* Go into a namespace that was handed on, so that a box is made there; false, and nothing has

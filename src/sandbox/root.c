@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -380,6 +381,19 @@ enum {
     DESCRIPTION_MAX = 1 << 20
 };
 
+/* A source that was replaced meanwhile is another one, though its path is the same. */
+static int describe_source(const struct plan_op *op, struct gb_buf *ret, struct gb_err *err)
+{
+    struct stat st;
+    uint64_t which[2] = { 0 };
+
+    if (stat(op->source, &st) == 0) {
+        which[0] = st.st_dev;
+        which[1] = st.st_ino;
+    }
+    return gb_buf_add(ret, which, sizeof(which), err);
+}
+
 /* All that makes one, as bytes to be compared. */
 static int describe(const struct plan *plan, struct gb_buf *ret, struct gb_err *err)
 {
@@ -389,7 +403,8 @@ static int describe(const struct plan *plan, struct gb_buf *ret, struct gb_err *
 
         if (gb_buf_add(ret, kind, sizeof(kind), err) < 0 ||
             gb_buf_add(ret, op->source, strlen(op->source) + 1, err) < 0 ||
-            gb_buf_add(ret, op->target, strlen(op->target) + 1, err) < 0)
+            gb_buf_add(ret, op->target, strlen(op->target) + 1, err) < 0 ||
+            (has_source(op) && describe_source(op, ret, err) < 0))
             return -1;
     }
     return 0;
@@ -434,12 +449,43 @@ static bool has_mounts(const struct plan *plan)
     return false;
 }
 
+/* Has anything been mounted or unmounted since this was last asked? */
+static bool have_mounts_changed(void)
+{
+    static int mounts = -1;
+    static pid_t
+        owner; /* the kernel tells it once: another process needs a descriptor of its own */
+
+    if (owner != getpid()) {
+        gb_closep(&mounts);
+        mounts = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
+        owner = getpid();
+        return true;
+    }
+    struct pollfd p = { .fd = mounts, .events = POLLPRI };
+    return mounts < 0 || poll(&p, 1, 0) != 0;
+}
+
+static struct {
+    int fd; /* -1: it cannot be made */
+    struct gb_buf description;
+} last = { .fd = -1 };
+
+/* Consumes the description. */
+static void renew(const struct plan *plan, struct gb_buf *description, struct gb_err *err)
+{
+    mode_t mask = umask(022); /* others are to read it */
+
+    gb_closep(&last.fd);
+    gb_buf_done(&last.description);
+    last.description = *description;
+    last.fd = make_common(plan, err);
+    (void)umask(mask);
+}
+
 int root_common(const struct plan *plan)
 {
-    static struct {
-        int fd; /* -1: it cannot be made */
-        struct gb_buf description;
-    } last = { .fd = -1 };
+    bool have_changed = have_mounts_changed();
     struct gb_buf description;
     struct gb_err err = { 0 };
 
@@ -450,18 +496,11 @@ int root_common(const struct plan *plan)
         gb_buf_done(&description);
         return -1;
     }
-    if (last.description.len != description.len ||
-        memcmp(last.description.data, description.data, description.len) != 0) {
-        mode_t mask = umask(022); /* others are to read it */
-
-        gb_closep(&last.fd);
-        gb_buf_done(&last.description);
-        last.description = description;
-        last.fd = make_common(plan, &err);
-        (void)umask(mask);
-    } else {
+    if (have_changed || last.description.len != description.len ||
+        memcmp(last.description.data, description.data, description.len) != 0)
+        renew(plan, &description, &err);
+    else
         gb_buf_done(&description);
-    }
     return last.fd < 0
                ? -1
                : open_tree_(last.fd, "",

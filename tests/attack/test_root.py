@@ -2,13 +2,21 @@
 it, and it must be what a box has that makes its root alone."""
 
 import json
+import os
+import platform
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from host import GLOVEBOX, user_names
 
-WARM = 8  # by then boxes get a copy of the common part
+WARM = 8  # by then boxes get a copy of the common part, from Linux 6.15 on
+HAS_COPIES = tuple(int(n) for n in platform.release().split("-")[0].split(".")[:2]) >= (6, 15)
+WITHOUT = [str(Path(__file__).resolve().parents[1] / "without"), "copies", "--"]
+# An ordinary user's zygote makes one only where all mounts are passed on to copies of the mount table, as systemd has it.
+SHARED = ["unshare", "-m", "--propagation", "shared", "setpriv", "--clear-groups"]
+MOUNT, UMOUNT, PIVOT_ROOT = {"x86_64": (165, 166, 155), "aarch64": (40, 39, 41)}[platform.machine()]
 # All that is there but for files of /usr and /proc: kind, mode, what it says. Owners differ: they are the engine's user
 # for a common part, and the box's own user else, and nobody in particular to programs in either.
 LOOK = """
@@ -35,7 +43,9 @@ def flags():
     return sorted([it[4], it[5], it[6 : it.index("-")], it[it.index("-") + 1]] for it in lines)
 """
 # Whatever changes a directory or what is in it, tried on all of them.
-CHANGE = """
+CHANGE = f"""
+MOUNT, UMOUNT, PIVOT_ROOT = {MOUNT}, {UMOUNT}, {PIVOT_ROOT}
+""" + """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 done = []
@@ -71,43 +81,62 @@ for path in ["/", *listed()]:
     attempt("owner", path, os.chown, path, os.getuid(), os.getgid(), follow_symlinks=False)
     attempt("times", path, os.utime, path, (0, 0), follow_symlinks=False)
     for name, number, args in (
-        ("remount", 165, (b"none", path.encode(), None, 0x1020, None)),
-        ("bind", 165, (b"/tmp", path.encode(), None, 0x1000, None)),
-        ("unmount", 166, (path.encode(), 2)),
+        ("remount", MOUNT, (b"none", path.encode(), None, 0x1020, None)),
+        ("bind", MOUNT, (b"/tmp", path.encode(), None, 0x1000, None)),
+        ("unmount", UMOUNT, (path.encode(), 2)),
         ("setattr", 442, (-100, path.encode(), 0, (ctypes.c_uint64 * 4)(0, 1, 0, 0), 32)),
         ("tree", 428, (-100, path.encode(), 1)),
-        ("root", 155, (path.encode(), path.encode())),
+        ("root", PIVOT_ROOT, (path.encode(), path.encode())),
     ):
         attempt(name, path, call, number, *args)
 """
 
 
-def warmed(host, *codes):
-    """The results of these programs, each with the common part as its root."""
-    results = host.batch([{"code": "1"}] * WARM + [{"code": LOOK + it} for it in codes], "-j", "1")
+def engines():
+    """Whose engine it is, where, and whether its boxes have a common part."""
+    for user in user_names():
+        yield pytest.param(user, [], HAS_COPIES and user == "root", id=user)
+        yield pytest.param(user, WITHOUT, False, id=user + "-without")
+    if os.getuid() == 0:
+        yield pytest.param("user", SHARED, HAS_COPIES, id="user-shared")
+
+
+def before(hosts, user, command):
+    if user != "user":
+        return hosts(user), command
+    other = hosts(next(it for it in user_names() if it != "root"))
+    return hosts("root"), [*command, "--reuid", other.user.pw_name, "--regid", str(other.user.pw_gid), "--"]
+
+
+def warmed(hosts, user, command, *codes):
+    """The results of these programs, each of a box that an engine makes when it has made some."""
+    host, command = before(hosts, user, command)
+    requests = [{"code": "1"}] * WARM + [{"code": LOOK + it} for it in codes]
+    results = host.batch(requests, "-j", "1", before=command)
     assert all(it["status"] == "ok" for it in results), [it for it in results if it["status"] != "ok"]
     return [it["value"] for it in results[WARM:]]
 
 
-@pytest.mark.parametrize("user", user_names())
-def test_it_is_what_a_box_makes_alone(hosts, user):
-    code = LOOK + "[shared(), listed(), flags()]"
-    alone = hosts(user).batch([{"code": code}])[0]["value"]
-    common = warmed(hosts(user), "[shared(), listed(), flags()]")[0]
-    assert (alone[0], common[0]) == (False, True), "else this would show nothing"
-    assert common[1:] == alone[1:]
-
-
-@pytest.mark.parametrize("user", user_names())
-def test_nobody_changes_it(hosts, user):
+@pytest.mark.parametrize("user, command, is_common", engines())
+def test_it_is_what_a_box_makes_alone(hosts, user, command, is_common):
     look = "[shared(), listed(), flags()]"
-    before, done, after = warmed(hosts(user), look, CHANGE + "[shared(), done]", look)
-    assert done == [True, []]
-    assert before[0] and after == before
+    host, prefix = before(hosts, user, command)
+    alone = host.batch([{"code": LOOK + look}], before=prefix)[0]["value"]
+    later = warmed(hosts, user, command, look)[0]
+    assert (alone[0], later[0]) == (False, is_common)
+    assert later[1:] == alone[1:]
 
 
-@pytest.mark.parametrize("user", user_names())
-def test_what_a_box_writes_is_its_own(hosts, user):
+@pytest.mark.parametrize("user, command, is_common", engines())
+def test_nobody_changes_it(hosts, user, command, is_common):
+    look = "[shared(), listed(), flags()]"
+    first, done, last = warmed(hosts, user, command, look, CHANGE + "[shared(), done]", look)
+    assert done == [is_common, []]
+    assert first[0] == is_common and last == first
+
+
+@pytest.mark.parametrize("user, command, is_common", engines())
+def test_what_a_box_writes_is_its_own(hosts, user, command, is_common):
     write = """
 for it in ("/workspace", "/tmp", "/home/box", "/dev/shm"):
     open(it + "/left", "w").write("x" * 100000)
@@ -118,38 +147,49 @@ shared()
 free = os.statvfs("/tmp").f_bfree
 [shared(), {it: os.listdir(it) for it in ("/workspace", "/tmp", "/home/box", "/dev/shm")}, free]
 """
-    before, written, after = warmed(hosts(user), look, write, look)
-    assert written is True and before[0]
-    assert after == before
+    first, written, last = warmed(hosts, user, command, look, write, look)
+    assert written == first[0] == is_common
+    assert last == first
 
 
 def mounts_of(host):
     return host.start(["cat", "/proc/self/mountinfo"], stdout=subprocess.PIPE).communicate()[0]
 
 
-def test_mounts_do_not_pass_between_it_and_the_host(hosts):
-    """Where the host's mounts are shared, as most are, a copy would get what is mounted there later, and the host what
-    a box mounts."""
-    script = f"""
-mount --make-rshared / || exit 1
-sleep 0.1
-exec 3>&1
-coproc ENGINE {{ exec {GLOVEBOX} batch --isolation namespaces --policy off -j 1 -; }}
-ask() {{ echo "$1" >&"${{ENGINE[1]}}"; read -r line <&"${{ENGINE[0]}}"; echo "$line" >&3; }}
-for i in $(seq {WARM}); do ask '{{"code": "1"}}'; done
-before=$(grep -c . /proc/self/mountinfo)
-mount -t tmpfs none /usr/share/doc
-ask '{{"code": "import os\\n[len(os.listdir(\\"/usr/share/doc\\")), os.stat(\\"/\\").st_dev != os.stat(\\"/tmp\\").st_dev]"}}'
-umount /usr/share/doc
-[ "$(grep -c . /proc/self/mountinfo)" = "$before" ] || echo "more mounts"
-"""
-    host = hosts("root")
-    before = mounts_of(host)
+def in_a_room_of_its_own(host, *steps):
+    """What boxes of one engine answer, in a mount table that the steps between them change."""
+    ask = 'ask() { echo "$1" >&"${ENGINE[1]}"; read -r line <&"${ENGINE[0]}"; echo "$line"; }'
+    engine = f"coproc ENGINE {{ exec {GLOVEBOX} batch --isolation namespaces --policy off -j 1 -; }}"
+    warm = """for i in $(seq %d); do ask '{"code": "1"}'; done""" % WARM
+    script = "\n".join(["set -e", steps[0], engine, ask, warm, *steps[1:]])
     process = host.start(["unshare", "-m", "bash", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     stdout, stderr = process.communicate(timeout=60)
-    assert b"more mounts" not in stdout, stdout
     results = [json.loads(it) for it in stdout.splitlines()]
-    assert len(results) == WARM + 1, (stdout, stderr)
-    files, is_common = results[-1]["value"]
-    assert is_common and files > 0, results[-1]
-    assert mounts_of(host) == before
+    assert process.returncode == 0 and all(it["status"] == "ok" for it in results), (stdout, stderr)
+    return [it["value"] for it in results[WARM:]]
+
+
+def asked(code):
+    line = json.dumps({"code": "import os\n" + code})
+    return f"for i in 1 2 3 4; do ask '{line}' >answer; done; cat answer"
+
+
+def test_mounts_do_not_pass_between_it_and_the_host(hosts):
+    """Where the host's mounts are shared, as most are, a copy would get what is mounted there later, and the host what
+    a box mounts. A box that is made later sees it, as it would without a common part."""
+    look = asked('[len(os.listdir("/usr/share/doc")), os.stat("/").st_dev != os.stat("/tmp").st_dev]')
+    before = mounts_of(hosts("root"))
+    first, second, third = in_a_room_of_its_own(
+        hosts("root"), "mount --make-rshared /; cd $(mktemp -d); mkdir new; touch new/one", look,
+        "n=$(grep -c . /proc/self/mountinfo); mount --bind new /usr/share/doc", look, "umount /usr/share/doc", look,
+        '[ "$(grep -c . /proc/self/mountinfo)" = "$n" ]')
+    assert (first[1], second, third) == (HAS_COPIES, [1, HAS_COPIES], first)
+    assert mounts_of(hosts("root")) == before
+
+
+def test_what_is_replaced_on_the_host_is_so_in_boxes(hosts):
+    look = asked('len(os.listdir("/etc/alternatives"))')
+    first, second = in_a_room_of_its_own(
+        hosts("root"), "cd $(mktemp -d); cp -a /etc etc; mount --bind etc /etc", look,
+        "mv /etc/alternatives /etc/before; mkdir /etc/alternatives; touch /etc/alternatives/one", look)
+    assert first > 1 and second == 1

@@ -377,6 +377,21 @@ static int growth(long runs)
     return 0;
 }
 
+/* Engines that end in the middle of their work: at some time each has a box, or a second zygote, on
+ * its way. */
+static int early(long engines)
+{
+    for (long i = 0; i < engines; i++) {
+        struct gb_engine *engine = engine_for("engine", NULL);
+
+        for (long k = 0; engine && k < 3 + i % 8; k++)
+            free(gb_run(engine, "{\"code\": \"1\"}"));
+        gb_engine_free(engine);
+    }
+    printf("no-children %d\n", waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "tour") == 0)
@@ -387,6 +402,8 @@ int main(int argc, char **argv)
         return display();
     if (argc == 3 && strcmp(argv[1], "growth") == 0)
         return growth(strtol(argv[2], NULL, 10));
-    (void)fprintf(stderr, "usage: library tour | approve | display | growth N\n");
+    if (argc == 3 && strcmp(argv[1], "early") == 0)
+        return early(strtol(argv[2], NULL, 10));
+    (void)fprintf(stderr, "usage: library tour | approve | display | growth N | early N\n");
     return 2;
 }

@@ -28,6 +28,10 @@ def test_tour(library_program):
     assert said["no-children"] == 1
 
 
+def test_engines_that_end_early_leave_no_child(library_program):
+    assert told(run_program(library_program, "early", "32"))["no-children"] == 1
+
+
 def test_jobs_end_in_their_own_time(library_program):
     out = run_program(library_program, "tour").stdout
     assert out.index("\nfast ") < out.index("\nslow ")

@@ -431,6 +431,16 @@ def load(process, first, count):
     process.stdin.flush()
 
 
+def zombies(process):
+    """Children that the engine never waits for."""
+    seen = None
+    for _ in range(5):  # it is about to wait for some
+        now = {pid for pid in children(process.pid) if Path(f"/proc/{pid}/stat").read_text().rsplit(")")[-1].split()[0] == "Z"}
+        seen = now if seen is None else seen & now
+        time.sleep(0.1)
+    return seen
+
+
 def answers(process, count):
     return [json.loads(process.stdout.readline())["value"] for _ in range(count)]
 
@@ -448,9 +458,10 @@ def test_runs_survive_either_of_two_zygotes(which):
             os.kill(them[which], signal.SIGKILL)
             dead += them
             assert answers(process, 60) == list(range(turn * 100, turn * 100 + 60))
-        # The one that was left went too, when its other half was gone.
+        # The one that was left went too, when its other half was gone, and told of its boxes before.
         left = {pid for pid, name in descendants(process.pid).items() if name == "glovebox-zygote"}
         assert not left & set(dead)
+        assert len(zombies(process)) <= 3, "one that was being made when its zygote was killed, a kill"
 
 
 def test_two_zygotes_end_with_their_engine():
@@ -465,3 +476,37 @@ def test_two_zygotes_end_with_their_engine():
         while any(Path(f"/proc/{pid}/exe").exists() for pid in them) and time.monotonic() < end:
             time.sleep(0.02)
         assert not [pid for pid in them if Path(f"/proc/{pid}/exe").exists()]
+
+
+FORKY = """
+import os
+count = 0
+seen = []
+def child():
+    global count
+    count += 1
+    seen.append(os.getpid())
+    import colorsys
+os.register_at_fork(before=lambda: __import__("colorsys"), after_in_child=child)
+"""
+
+
+def test_fork_handlers_run_once_and_import_nothing_of_the_callers(venv, tmp_path):
+    """Neither in the zygote nor in its twin, nor in a guest before it is in its box."""
+    python, site = venv
+    (site / "forky.py").write_text(FORKY)
+    mark = tmp_path / "ran"
+    (tmp_path / "colorsys.py").write_text(f"open({str(mark)!r}, 'a').write('x')\n")
+    results = batch(["import forky\n[forky.count, forky.seen]"] * 40, "--python", python, "--preload", "forky", "-j", 8,
+                    cwd=tmp_path)
+    assert [it["value"] for it in results] == [[1, [2]]] * 40, results[0]["error"]
+    assert not mark.exists()
+
+
+def test_what_a_program_only_reads_is_not_all_its_own(venv):
+    """It is the zygote's as well, and counted by halves at most."""
+    python, site = venv
+    (site / "big.py").write_text("data = [bytes([i % 256]) * 100000 for i in range(1200)]\n")
+    code = "import big\nsum(it[k] == it[0] for it in big.data for k in range(0, len(it), 4096))"
+    results = batch([{"code": code, "limits": {"memory": "90M"}}] * 4, "--python", python, "--preload", "big", "-j", 1)
+    assert [it["status"] for it in results] == ["ok"] * 4, results[0]
