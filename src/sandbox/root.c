@@ -20,13 +20,13 @@
 #include <linux/mount.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fd.h"
 #include "base/own.h"
 
@@ -377,37 +377,75 @@ int root_leave_host(struct gb_err *err)
 
 /* ---- the common part ---- */
 
-enum {
-    DESCRIPTION_MAX = 1 << 20
+/* What a path leads to: a source that was replaced meanwhile is another one. */
+struct found {
+    dev_t dev;
+    ino_t ino;
 };
 
-/* A source that was replaced meanwhile is another one, though its path is the same. */
-static int describe_source(const struct plan_op *op, struct gb_buf *ret, struct gb_err *err)
-{
-    struct stat st;
-    uint64_t which[2] = { 0 };
+/* The last that was made, and of what. */
+static struct {
+    int fd; /* -1: it cannot be made */
+    size_t n_ops;
+    struct plan_op ops[PLAN_OPS_MAX]; /* with strings of its own */
+    struct found found[PLAN_OPS_MAX];
+} last = { .fd = -1 };
 
-    if (stat(op->source, &st) == 0) {
-        which[0] = st.st_dev;
-        which[1] = st.st_ino;
-    }
-    return gb_buf_add(ret, which, sizeof(which), err);
+static struct found find(const struct plan_op *op)
+{
+    struct stat st = { 0 };
+
+    if (has_source(op))
+        (void)stat(op->source, &st);
+    return (struct found){ st.st_dev, st.st_ino };
 }
 
-/* All that makes one, as bytes to be compared. */
-static int describe(const struct plan *plan, struct gb_buf *ret, struct gb_err *err)
+/* Nothing is kept or allocated: what a zygote writes to is copied for it, once a box. */
+static bool is_of_last(const struct plan *plan)
+{
+    bool is = plan->n_ops == last.n_ops;
+
+    for (size_t i = 0; is && i < plan->n_ops; i++) {
+        const struct plan_op *op = &plan->ops[i], *was = &last.ops[i];
+        struct found found = find(op);
+
+        is = op->kind == was->kind && op->optional == was->optional &&
+             found.dev == last.found[i].dev && found.ino == last.found[i].ino &&
+             strcmp(op->source, was->source) == 0 && strcmp(op->target, was->target) == 0;
+    }
+    return is;
+}
+
+static void forget_last(void)
+{
+    while (last.n_ops > 0) {
+        const struct plan_op *op = &last.ops[--last.n_ops];
+        union {
+            const char *in;
+            char *out;
+        } source = { .in = op->source }, target = { .in = op->target };
+
+        free(source.out);
+        free(target.out);
+    }
+    gb_closep(&last.fd);
+    last.fd = -1;
+}
+
+/* Without memory for it there is none that could be compared. */
+static bool remember(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->n_ops; i++) {
-        const struct plan_op *op = &plan->ops[i];
-        const char kind[] = { (char)op->kind, (char)op->optional };
+        struct plan_op *op = &last.ops[last.n_ops++];
 
-        if (gb_buf_add(ret, kind, sizeof(kind), err) < 0 ||
-            gb_buf_add(ret, op->source, strlen(op->source) + 1, err) < 0 ||
-            gb_buf_add(ret, op->target, strlen(op->target) + 1, err) < 0 ||
-            (has_source(op) && describe_source(op, ret, err) < 0))
-            return -1;
+        *op = plan->ops[i];
+        op->source = strdup(op->source);
+        op->target = strdup(op->target);
+        last.found[i] = find(&plan->ops[i]);
+        if (!op->source || !op->target)
+            return false;
     }
-    return 0;
+    return true;
 }
 
 static int make_common_op(int root, const struct plan *plan, const struct plan_op *op,
@@ -466,41 +504,25 @@ static bool have_mounts_changed(void)
     return mounts < 0 || poll(&p, 1, 0) != 0;
 }
 
-static struct {
-    int fd; /* -1: it cannot be made */
-    struct gb_buf description;
-} last = { .fd = -1 };
-
-/* Consumes the description. */
-static void renew(const struct plan *plan, struct gb_buf *description, struct gb_err *err)
+static void renew(const struct plan *plan)
 {
+    struct gb_err err = { 0 };
     mode_t mask = umask(022); /* others are to read it */
 
-    gb_closep(&last.fd);
-    gb_buf_done(&last.description);
-    last.description = *description;
-    last.fd = make_common(plan, err);
+    forget_last();
+    if (remember(plan))
+        last.fd = make_common(plan, &err);
+    else
+        forget_last();
     (void)umask(mask);
 }
 
 int root_common(const struct plan *plan)
 {
-    bool have_changed = have_mounts_changed();
-    struct gb_buf description;
-    struct gb_err err = { 0 };
-
     if (has_mounts(plan))
         return -1;
-    gb_buf_init(&description, DESCRIPTION_MAX);
-    if (describe(plan, &description, &err) < 0) {
-        gb_buf_done(&description);
-        return -1;
-    }
-    if (have_changed || last.description.len != description.len ||
-        memcmp(last.description.data, description.data, description.len) != 0)
-        renew(plan, &description, &err);
-    else
-        gb_buf_done(&description);
+    if (have_mounts_changed() || !is_of_last(plan))
+        renew(plan);
     return last.fd < 0
                ? -1
                : open_tree_(last.fd, "",
