@@ -246,6 +246,7 @@ static void settle(void)
     guest_warm_up();
     if (space_begin() < 0 || freeze(false) < 0)
         PyErr_Clear();
+    pages_fill();
 }
 
 /* serve(sock, info, warm, init): greet, then make boxes. Never returns. */

@@ -110,6 +110,11 @@ static void keep_tables(void)
 void pages_prepare(void)
 {
     keep_tables();
+    pages_fill();
+}
+
+void pages_fill(void)
+{
     fill_pools();
     fill_holes(); /* order: after what allocates much */
 }

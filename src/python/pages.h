@@ -6,3 +6,6 @@
 
 /* In a zygote that will make many guests, when all is loaded. */
 void pages_prepare(void);
+
+/* And when more has been allocated, and given back, since. */
+void pages_fill(void);
