@@ -52,6 +52,16 @@ def free_port():
         return s.getsockname()[1]
 
 
+def rate(caller, where, ms, in_flight, tool, request, **streams):
+    """Calls a second that bench/calls.c can make."""
+    command = [caller, where, str(int(ms)), str(in_flight), tool.right, request]
+    done = subprocess.run(command, stderr=subprocess.PIPE, timeout=PATIENCE_S + ms / 1000, **streams)
+    if done.returncode != 0:
+        raise Failed(done.stderr.decode(errors="replace"))
+    calls, us = done.stderr.split()
+    return int(calls) * 1e6 / int(us)
+
+
 class Server:
     """A process that serves."""
 
@@ -104,8 +114,13 @@ class Stdio(Server):
         if right not in line:
             raise Failed(f"the server answered: {line[:200]!r}")
 
+    def rate(self, caller, ms, in_flight):
+        self.last += 1
+        return rate(caller, "stdio", ms, in_flight, self.tool, message("tools/call", self.tool.params, f"{self.last}-@"),
+                    stdin=self.process.stdout, stdout=self.process.stdin)
+
     def flow(self, ms, in_flight):
-        """Calls a second."""
+        """Calls a second, by this program."""
         start, done, flying = time.monotonic(), 0, 0
         end = start + ms / 1000
         while flying or time.monotonic() < end:
@@ -161,8 +176,11 @@ class Web(Server):
             return False
         return len(data) >= head.end() + int(length[1]) if length else data.endswith(b"0\r\n\r\n")
 
+    def rate(self, caller, ms, connections):
+        return rate(caller, str(self.port), ms, connections, self.tool, self.request)
+
     def flow(self, ms, connections, calls=None):
-        """Calls a second, for so long or so many."""
+        """Calls a second, for so long or so many, by this program."""
         ready, left, done = selectors.DefaultSelector(), [], 0
         for _ in range(connections):
             s = self.connect()
