@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ enum {
 };
 
 struct range {
-    unsigned long from, to;
+    char *from, *to;
     int prot;
 };
 
@@ -58,16 +59,14 @@ static void *arena_alloc(void *ctx, size_t size)
     void *p = usual.alloc(ctx, size);
 
     if (p)
-        add(&arenas, &(struct range){ .from = (unsigned long)p,
-                                      .to = (unsigned long)p + size,
-                                      .prot = PROT_READ | PROT_WRITE });
+        add(&arenas, &(struct range){ p, (char *)p + size, PROT_READ | PROT_WRITE });
     return p;
 }
 
 static void arena_free(void *ctx, void *ptr, size_t size)
 {
     for (size_t i = 0; i < arenas.n; i++)
-        if (arenas.them[i].from == (unsigned long)ptr)
+        if (arenas.them[i].from == ptr)
             arenas.them[i] = arenas.them[--arenas.n];
     usual.free(ctx, ptr, size);
 }
@@ -105,6 +104,16 @@ void away_unwatch(void)
 
 /* ---- what is put away ---- */
 
+static char *read_address(const char *text, char **ret_end)
+{
+    union {
+        uintptr_t number;
+        char *address;
+    } read = { .number = strtoul(text, ret_end, 16) };
+
+    return read.address;
+}
+
 /* "FROM-TO rw-p OFFSET DEVICE INODE PATH": the heap, or data of a program or a library. */
 static bool read_range(const char *line, struct range *ret)
 {
@@ -112,8 +121,8 @@ static bool read_range(const char *line, struct range *ret)
     const char *path = strpbrk(line, "/[");
     char *at;
 
-    ret->from = strtoul(line, &at, 16);
-    ret->to = strtoul(*at ? at + 1 : at, &at, 16);
+    ret->from = read_address(line, &at);
+    ret->to = read_address(*at ? at + 1 : at, &at);
     ret->prot = strncmp(at, " rw", 3) == 0 ? PROT_READ | PROT_WRITE : PROT_READ;
     return path && (path[0] == '/' || strcmp(path, heap) == 0) &&
            (strncmp(at, " rw-p", 5) == 0 || strncmp(at, " r--p", 5) == 0);
@@ -152,14 +161,13 @@ static int by_address(const void *a, const void *b)
 
 static bool copy_range(int file, off_t at, const struct range *r)
 {
-    unsigned long done = 0;
+    for (const char *from = r->from; from < r->to;) {
+        ssize_t n = pwrite(file, from, (size_t)(r->to - from), at);
 
-    while (done < r->to - r->from) {
-        ssize_t n =
-            pwrite(file, (const char *)r->from + done, r->to - r->from - done, at + (off_t)done);
         if (n <= 0)
             return false;
-        done += (unsigned long)n;
+        from += n;
+        at += n;
     }
     return true;
 }
@@ -183,7 +191,7 @@ static bool exchange(int file)
     for (size_t i = 0; i < chosen.n; i++) {
         if (!copy_range(file, at, &chosen.them[i]))
             return false;
-        at += (off_t)(chosen.them[i].to - chosen.them[i].from);
+        at += chosen.them[i].to - chosen.them[i].from;
     }
     if (fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
         return false;
@@ -191,11 +199,11 @@ static bool exchange(int file)
     at = 0;
     for (size_t i = 0; i < chosen.n; i++) {
         const struct range *r = &chosen.them[i];
+        size_t size = (size_t)(r->to - r->from);
 
-        if (mmap((void *)r->from, r->to - r->from, r->prot, MAP_PRIVATE | MAP_FIXED, file, at) ==
-            MAP_FAILED)
+        if (mmap(r->from, size, r->prot, MAP_PRIVATE | MAP_FIXED, file, at) == MAP_FAILED)
             _exit(1); /* what was there may be gone: the engine starts another */
-        at += (off_t)(r->to - r->from);
+        at += (off_t)size;
     }
     return true;
 }

@@ -205,13 +205,15 @@ static bool is_within(const char *path, const char *dir)
 static bool is_neutral(const struct session *s, const char *path)
 {
     char real[PATH_MAX];
-    struct stat there, here;
+    struct stat there, here, root;
 
     if (path[0] != '/' || !realpath(path, real) || stat(real, &there) < 0)
         return false;
     if (s->base[0])
         return strcmp(real, "/") != 0 && !is_within(real, s->base) && !is_within(s->base, real);
-    return stat(s->workspace, &here) == 0 && there.st_dev != here.st_dev;
+    /* A piece of the host: neither of the box's own file system nor of that of its root. */
+    return stat(s->workspace, &here) == 0 && stat("/", &root) == 0 && there.st_dev != here.st_dev &&
+           there.st_dev != root.st_dev;
 }
 
 /* Keep out of where the others are, but for `own` and what the interpreter is made of. */

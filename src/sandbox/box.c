@@ -414,7 +414,8 @@ static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts,
     if (entry.is_net_lent)
         flags &= ~(unsigned long)CLONE_NEWNET;
     if (spec->plan->lends_net)
-        entry.root = root = root_common(spec->plan);
+        root = root_common(spec->plan);
+    entry.root = root;
     pid = clone(enter, stack - (uintptr_t)stack % 16, (int)flags, &entry, &pidfd, NULL, &inside);
     e = errno;
     if (entry.is_net_lent)
