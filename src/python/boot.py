@@ -8,10 +8,11 @@ _glovebox = _imp.create_dynamic(type(sys.implementation)(
     name="_glovebox", origin=sys.argv[1] + "/_glovebox.abi3.so"))
 _imp.exec_dynamic(_glovebox)
 register = os.register_at_fork
-def register_known(*, _register=register, _frame=sys._getframe, _wrap=_glovebox.unless_boxing, **handlers):
+def register_known(*, _register=register, _frame=sys._getframe, _keep=_glovebox.keep_handlers, **handlers):
     if _frame(1).f_globals.get("__name__") in ("threading", "logging", "random"):
-        handlers = {when: _wrap(h) for when, h in handlers.items()}
-    _register(**handlers)
+        _keep(handlers)
+    else:
+        _register(**handlers)
 os.register_at_fork = register_known
 for name in sys.argv[3:]:
     try:

@@ -158,13 +158,13 @@ static int make_box(int sock, const struct zygote_order *order, int init, const 
         (void)gb_fail(&reply->err, GB_E_SYSTEM, errno, "reading the plan");
     } else if (plan_unpack(data, order->plan_bytes, plan, &reply->err) == 0) {
         spec.heir = is_heir ? &heir : NULL;
-        PyOS_BeforeFork();
+        afterfork_before();
         r = box_spawn(&spec, &reply->pid, &pidfd, &reply->err);
         if (r == 0)
             reply->err.code = GB_OK;
         if (r == 0 && is_heir)
             bequeath(sock, reply, pidfd); /* order: nothing may be touched any more */
-        PyOS_AfterFork_Parent();
+        afterfork_parent();
     }
     if (is_heir) {
         (void)close(heir.alone[0]);
@@ -395,7 +395,7 @@ static PyObject *module_check_parsed(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     { "serve", zygote_serve, METH_VARARGS, "serve(sock, info, warm, init): be a zygote" },
-    { "unless_boxing", afterfork_wrap, METH_O, "unless_boxing(handler): for forks of others" },
+    { "keep_handlers", afterfork_keep, METH_O, "keep_handlers(named): for forks of others" },
     { "bench", zygote_bench, METH_VARARGS, "bench(count, code): time bare forks" },
     { "check", module_check, METH_VARARGS, "check(source, rules[, prelude]): findings as JSON" },
     { "check_parsed", module_check_parsed, METH_VARARGS,

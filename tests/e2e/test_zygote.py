@@ -510,3 +510,37 @@ def test_what_a_program_only_reads_is_not_all_its_own(venv):
     code = "import big\nsum(it[k] == it[0] for it in big.data for k in range(0, len(it), 4096))"
     results = batch([{"code": code, "limits": {"memory": "90M"}}] * 4, "--python", python, "--preload", "big", "-j", 1)
     assert [it["status"] for it in results] == ["ok"] * 4, results[0]
+
+
+FORKS = """
+import logging, os, random, threading
+def told(fn):
+    r, w = os.pipe()
+    if os.fork() == 0:
+        os.write(w, repr(fn()).encode())
+        os._exit(0)
+    os.wait()
+    return eval(os.read(r, 1000))
+random.seed(1)
+def thread():
+    it = threading.Thread(target=lambda: None)
+    it.start()
+    it.join()
+    return threading.active_count()
+def locks():
+    logging.getLogger("x").warning("in a child")
+    return True
+held = threading.Thread(target=lambda: (logging._lock.acquire(), started.set(), go.wait(), logging._lock.release()))
+started, go = threading.Event(), threading.Event()
+held.start()
+started.wait()
+threading.Timer(0.2, go.set).start()
+[told(random.random) != random.random(), told(thread), told(locks), hasattr(os, "register_at_fork")]
+"""
+
+
+@pytest.mark.parametrize("run", [lambda code: run_json(code), lambda code: batch([code] * 12, "-j", 2)[-1]], ids=["run", "batch"])
+def test_what_a_program_forks_runs_the_handlers_of_the_library(run):
+    """Its random numbers are others, its threads are counted, and no lock stays with a thread that is gone."""
+    result = run(FORKS)
+    assert result["value"] == [True, 1, True, True], result
