@@ -23,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common.h"
+
 enum {
     CONNECTIONS_MAX = 64,
     ROOM = 1 << 20,
@@ -39,20 +41,6 @@ static struct {
     const char *right, *request;
     long done, sent;
 } flow;
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-static void die(const char *what, const char *detail)
-{
-    fprintf(stderr, "calls: %s%s%.300s\n", what, detail ? ": " : "", detail ? detail : "");
-    exit(1);
-}
 
 static void write_all(int fd, const char *text, size_t len)
 {

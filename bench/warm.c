@@ -16,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common.h"
+
 #define REQUEST "{\"code\": \"pass\"}"
 
 enum {
@@ -24,20 +26,6 @@ enum {
     SETTLE_MS = 100,
     PATIENCE_US = 20000000
 };
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-static void die(const char *what, const char *detail)
-{
-    fprintf(stderr, "warm: %s%s%s\n", what, detail ? ": " : "", detail ? detail : "");
-    exit(1);
-}
 
 /* A run that failed is quick, and would make fine numbers. */
 static void need_ok(const char *result)

@@ -184,6 +184,7 @@ static void on_sock(evutil_socket_t fd, short what, void *data)
     memcpy(&reply, text, sizeof(reply));
     if (reply.kind == ZYGOTE_TWIN) {
         h->pid = reply.pid;
+        h->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
         return;
     }
     if (reply.kind == ZYGOTE_HELLO) {

@@ -490,9 +490,9 @@ static bool has_mounts(const struct plan *plan)
 /* Has anything been mounted or unmounted since this was last asked? */
 static bool have_mounts_changed(void)
 {
+    /* The kernel tells a descriptor once: the twin of a zygote needs one of its own. */
     static int mounts = -1;
-    static pid_t
-        owner; /* the kernel tells it once: another process needs a descriptor of its own */
+    static pid_t owner;
 
     if (owner != getpid()) {
         gb_closep(&mounts);
