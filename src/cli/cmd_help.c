@@ -108,8 +108,8 @@ static void print_program(FILE *f)
         f,
         "'glovebox COMMAND --help' lists the options of a command, 'glovebox --version' "
         "prints the version, 'glovebox help --man' the manual page. A ./glovebox.json may "
-        "set limits, but not what holds the code or what it may say; --config FILE is "
-        "trusted with everything.",
+        "lower the timeout and limits, and nothing else; --config FILE is trusted with "
+        "everything.",
         0, 0);
 }
 

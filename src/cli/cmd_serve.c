@@ -91,7 +91,8 @@ static int make_room(const struct http_limits *limits, struct gb_err *err)
     return gb_fail_hint(err, "fewer with --max-connections, or a higher 'ulimit -n'");
 }
 
-/* The token, told to whoever starts the server when it is a new one. */
+/* Standard error may be a journal that others read: it is told where the token is, never the token
+ * itself. */
 static int get_token(const struct args *args, char **ret, struct gb_err *err)
 {
     auto_free char *usual = args->token_file ? NULL : token_path();
@@ -109,7 +110,7 @@ static int get_token(const struct args *args, char **ret, struct gb_err *err)
     if (token_load(path, ret, &is_new, err) < 0)
         return -1;
     if (is_new)
-        message("made a token for clients, kept in %s: %s", path, *ret);
+        message("made a token for clients; only you can read it: cat %s", path);
     else
         message("the token for clients is in %s", path);
     return 0;

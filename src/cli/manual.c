@@ -134,13 +134,11 @@ static const struct {
     const char *meaning;
 } files[] = {
     { "./glovebox.json",
-      "configuration, unless --config names another. Since it may be anybody's, it may set limits, "
-      "env and pool only; a key about the policy, the review, the approval, the audit or what "
-      "holds "
-      "the box is refused, and what your own configuration says of these stays in force. Name the "
-      "file with --config if you trust it" },
+      "may lower the timeout and limits of your own configuration, unless --config is given. Since "
+      "it may be anybody's, nothing else in it counts; a warning names the keys that do not. Name "
+      "the file with --config if you trust it" },
     { "$XDG_CONFIG_HOME/glovebox/config.json, ~/.config/glovebox/config.json",
-      "configuration, where there is no ./glovebox.json" },
+      "configuration, unless --config names another" },
     { "$XDG_STATE_HOME/glovebox/token, ~/.local/state/glovebox/token",
       "what clients of \"glovebox serve\" must show; made when it is first started" },
     { "$XDG_STATE_HOME/glovebox/repl_history, shell_history", "what was typed at the two prompts" },

@@ -1,11 +1,14 @@
 #include "cli/settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -16,9 +19,12 @@
 #include "cli/signals.h"
 #include "cli/tools.h"
 #include "engine/loop.h"
+#include "engine/settings.h"
 #include "glovebox.h"
 
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
+
+#define HERE             "glovebox.json"
 
 #define CONFIG           offsetof(struct args, config)
 
@@ -161,11 +167,9 @@ const struct option_group audit_options = { "Audit", audit, ARRAY_LEN(audit) };
 
 static const struct option_spec config_file[] = {
     { 0, "config", OPT_TEXT, offsetof(struct args, config_path), "FILE",
-      "configuration: JSON, the names of these options with '_'. A ./glovebox.json that is found "
-      "by itself may set limits, env and pool, and nothing of the policy, the review, the "
-      "approval, "
-      "the audit or what holds the box",
-      "./glovebox.json, then glovebox/config.json in the XDG configuration folder" },
+      "configuration: JSON, the names of these options with '_'. A ./glovebox.json is not one: "
+      "there only the timeout and limits count, where they are tighter",
+      "glovebox/config.json in the XDG configuration folder" },
 };
 const struct option_group config_options = { "Configuration", config_file, ARRAY_LEN(config_file) };
 
@@ -197,56 +201,6 @@ static int try_file(const char *path, bool is_required, json_t **ret, struct gb_
     return parse_file(fd, path, ret, err) < 0 ? -1 : 1;
 }
 
-/* A file that happens to lie in the working directory, which may be somebody else's repository,
- * must not choose what runs on the host, how little holds it, what it may say, who is asked and
- * told of it. */
-static const char *const guarded[] = {
-    "acknowledge_unsafe",
-    "allow",
-    "allow_builtin",
-    "allow_command",
-    "allow_import",
-    "allow_os_attr",
-    "allow_request",
-    "approve",
-    "audit",
-    "audit_required",
-    "block_builtin",
-    "block_import",
-    "cgroup",
-    "deny",
-    "deny_preset",
-    "extension_dir",
-    "isolation",
-    "mcp",
-    "mount",
-    "mounts",
-    "network",
-    "out",
-    "patterns",
-    "policy",
-    "preload",
-    "python",
-    "review",
-    "review_ca",
-    "review_key",
-    "review_model",
-    "shell",
-    "spill",
-    "tools",
-};
-
-static int check_trust(const json_t *config, struct gb_err *err)
-{
-    for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
-        if (!json_object_get(config, guarded[i]))
-            continue;
-        (void)gb_fail(err, GB_E_INVALID, 0, "./glovebox.json may not set '%s'", guarded[i]);
-        return gb_fail_hint(err, "if you trust it, say so: --config glovebox.json");
-    }
-    return 0;
-}
-
 /* The user's own file. Returns 1, or 0 when there is none. */
 static int load_user(json_t **ret, struct gb_err *err)
 {
@@ -259,30 +213,81 @@ static int load_user(json_t **ret, struct gb_err *err)
     return found;
 }
 
-/* A file in the working directory takes the place of the user's, but not in what it may not set:
- * entering a directory must not be a way around a policy, a reviewer or an audit. */
-static int keep_guarded(json_t *config, struct gb_err *err)
+/* Open ./glovebox.json, which anybody may have put there: a FIFO would hold up the open(), a device
+ * or a directory is no configuration. Returns -1 when there is nothing to read. */
+static int open_here(void)
 {
-    json_auto_t *user = NULL;
+    auto_close int fd = open(HERE, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
 
-    if (load_user(&user, err) < 0)
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return -1;
-    for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
-        if (json_object_get(user, guarded[i]) &&
-            json_object_set(config, guarded[i], json_object_get(user, guarded[i])) < 0)
-            return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    if (fd < 0)
+        message("warning: ./" HERE " is ignored: %s", strerror(errno));
+    else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        message("warning: ./" HERE " is ignored: it is not a regular file");
+    else
+        return take_fd(&fd);
+    return -1;
+}
+
+/* Name the keys of ./glovebox.json that do not count. */
+static void warn_ignored(const json_t *ignored)
+{
+    char names[400] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < json_array_size(ignored); i++) {
+        const char *name = json_string_value(json_array_get(ignored, i));
+
+        if (len + strlen(name) + sizeof(", ...") > sizeof(names)) {
+            (void)snprintf(names + len, sizeof(names) - len, ", ...");
+            break;
+        }
+        len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", name);
+    }
+    if (len > 0)
+        message("warning: ./" HERE " is ignored in: %s. Only the timeout and limits count there, "
+                "and only where they are tighter than your own; if you trust the file, say "
+                "--config " HERE,
+                names);
+}
+
+/* A file that happens to lie in the working directory, which may be somebody else's repository,
+ * counts only where it tightens what the user's own configuration says. */
+static int tighten_by_here(json_t *config, struct gb_err *err)
+{
+    json_auto_t *found = NULL, *ignored = json_array();
+    auto_close int fd = open_here();
+
+    if (fd < 0)
+        return 0;
+    if (parse_file(fd, HERE, &found, err) < 0)
+        return -1;
+    if (!ignored)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    if (settings_tighten(config, found, ignored, err) < 0)
+        return gb_fail_wrap(err, "./" HERE);
+    warn_ignored(ignored);
     return 0;
 }
 
+/* An object in any case. */
 static int load_file(const char *asked, json_t **ret, struct gb_err *err)
 {
-    if (asked)
-        return try_file(asked, true, ret, err);
+    json_auto_t *config = NULL;
+    int found = asked ? try_file(asked, true, &config, err) : load_user(&config, err);
 
-    int found = try_file("glovebox.json", false, ret, err);
-    if (found > 0)
-        return check_trust(*ret, err) < 0 || keep_guarded(*ret, err) < 0 ? -1 : 1;
-    return found < 0 ? -1 : load_user(ret, err);
+    if (found < 0)
+        return -1;
+    if (found == 0)
+        config = json_object();
+    if (!config)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    if (!asked && tighten_by_here(config, err) < 0)
+        return -1;
+    *ret = take_ptr(config);
+    return 0;
 }
 
 /* Put what the file says before what the command line says, where they add up: variables name by
@@ -345,12 +350,9 @@ static void note_idle_lists(const struct args *args, const json_t *config)
 int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
 {
     json_auto_t *config = NULL;
-    int found = load_file(args->config_path, &config, err);
 
-    if (found < 0)
+    if (load_file(args->config_path, &config, err) < 0)
         return -1;
-    if (found == 0)
-        config = json_object();
     if (add_up(args->config, config) < 0 || json_object_update(config, args->config) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
     if (add_review_key(config) < 0)
@@ -372,15 +374,11 @@ int default_jobs(void)
     return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* The file that a key came from, if it was not an option; the caller frees it. */
-static char *file_of(const struct args *args, const char *key)
+/* The file that a key came from, if it was not an option; the caller frees it. What
+ * ./glovebox.json may set was checked when it was read. */
+static char *file_of(const struct args *args)
 {
-    if (args->config_path)
-        return strdup(args->config_path);
-    for (size_t i = 0; i < ARRAY_LEN(guarded); i++)
-        if (strcmp(guarded[i], key) == 0)
-            return user_path();
-    return access("glovebox.json", F_OK) == 0 ? strdup("./glovebox.json") : user_path();
+    return args->config_path ? strdup(args->config_path) : user_path();
 }
 
 /* Did an option say it, as far as one can tell? What a file says of mounts and tools adds up with
@@ -421,7 +419,7 @@ static void name_source(const struct args *args, const json_t *config, json_t *e
                                   json_sprintf("--%s%s", option_of(args, key), text + len));
         return;
     }
-    file = file_of(args, key);
+    file = file_of(args);
     if (file && access(file, F_OK) == 0)
         (void)json_object_set_new(error, "message", json_sprintf("%s: %s", file, text));
 }

@@ -28,8 +28,8 @@ extern const struct option_group spill_options;
 /* How many requests to have under way: as many as there are processors for us. */
 int default_jobs(void);
 
-/* The engine's configuration: the file (--config, ./glovebox.json, or the XDG configuration
- * folder's) with the command line on top. The caller drops the reference. */
+/* The engine's configuration: the file (--config, or the XDG configuration folder's, tightened by
+ * ./glovebox.json) with the command line on top. The caller drops the reference. */
 int settings_load(const struct args *args, json_t **ret, struct gb_err *err) gb_nodiscard;
 
 /* Make an engine that Ctrl-C wakes, in a process that its guests cannot look into. On failure

@@ -1,5 +1,6 @@
 #include "engine/settings.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -351,6 +352,39 @@ static int request_limits(struct settings *s, const struct settings *configured,
             return -1;
     }
     return 1;
+}
+
+/* The timeout, or a limit, by its name in the configuration; or NULL. */
+static const struct setting *limit_of(const char *key)
+{
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (strcmp(table[i].key, key) == 0)
+            return table[i].in_limits || table[i].offset == AT(timeout_ms) ? &table[i] : NULL;
+    return NULL;
+}
+
+int settings_tighten(json_t *config, const json_t *found, json_t *ignored, struct gb_err *err)
+{
+    struct settings have = settings_default();
+    struct gb_err later; /* what is wrong in `config` is told by the engine that reads it */
+    uint64_t want = 0;
+    const char *key;
+    json_t *value;
+    int r = 0;
+
+    json_object_foreach (config, key, value)
+        (void)settings_configure(&have, key, value, &later);
+    json_object_foreach (json_shared(found), key, value) {
+        const struct setting *t = limit_of(key);
+
+        if (t && read_value(t, key, value, &want, err) < 0)
+            return -1;
+        if (t && is_tighter(t, want, *field(&have, t)))
+            r |= json_object_set(config, key, value);
+        else
+            r |= json_array_append_new(ignored, json_string(key));
+    }
+    return r < 0 ? gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration") : 0;
 }
 
 int settings_request(struct settings *s, const struct settings *configured, const char *key,

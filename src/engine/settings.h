@@ -79,6 +79,12 @@ struct settings settings_default(void);
 int settings_configure(struct settings *s, const char *key, const json_t *value,
                        struct gb_err *err);
 
+/* Take from `found`, a configuration that nobody vouches for, what is tighter than `config` has it:
+ * the timeout and limits. `ignored` gets the names of all other keys. Fails on a limit whose value
+ * will not do. */
+int settings_tighten(json_t *config, const json_t *found, json_t *ignored,
+                     struct gb_err *err) gb_nodiscard;
+
 /* The configuration keys of the table, one after the other; NULL after the last. */
 const char *settings_key(size_t i);
 

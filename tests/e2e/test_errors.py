@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import socket
 
 import pytest
 from box import RESULT_KEYS, glovebox, run_json
@@ -118,13 +119,13 @@ def test_input_that_is_not_a_name(name):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("{", "glovebox.json:1:"), ("[]", "not a JSON object"), ('{"timeuot": 1}', "timeuot"),
+    ("{", "mine.json:1:"), ("[]", "not a JSON object"), ('{"timeuot": 1}', "timeuot"),
     ('{"timeout": "soon"}', "timeout"), ('{"timeout": -1}', "timeout"), ('{"memory": []}', "memory"),
     ('{"isolation": "strong"}', "isolation"), ('{"processes": 1e99}', "processes"),
 ])
 def test_configuration_that_cannot_be_followed(tmp_path, text, words):
-    (tmp_path / "glovebox.json").write_text(text)
-    done = glovebox("run", "-c", "1", cwd=tmp_path)
+    (tmp_path / "mine.json").write_text(text)
+    done = glovebox("run", "--config", "mine.json", "-c", "1", cwd=tmp_path)
     assert done.returncode == 2 and words in done.stderr and done.stderr.startswith("glovebox: ")
 
 
@@ -145,8 +146,6 @@ def test_a_wrong_key_is_named_with_its_file(tmp_path, keys, words):
     assert first_line("--config", "other.json") == f"glovebox: other.json: {words}"
     (home / "glovebox/config.json").write_text(keys)
     assert first_line() == f"glovebox: {home}/glovebox/config.json: {words}"
-    (here / "glovebox.json").write_text(keys)
-    assert first_line() == f"glovebox: ./glovebox.json: {words}"
 
 
 def test_what_a_request_may_loosen():
@@ -163,11 +162,84 @@ def test_of_a_file_and_an_option_the_wrong_one_is_named(tmp_path):
 
 
 def test_configuration_is_found_and_the_command_line_wins(tmp_path):
-    (tmp_path / "glovebox.json").write_text('{"timeout": 0.3, "env": {"A": "1", "B": "1"}}')
-    assert run_json("while True: pass", cwd=tmp_path)["status"] == "timeout"
+    (tmp_path / "glovebox").mkdir()
+    (tmp_path / "glovebox/config.json").write_text('{"timeout": 0.3, "env": {"A": "1", "B": "1"}}')
+    env = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert run_json("while True: pass", env=env)["status"] == "timeout"
     code = "import os, time\ntime.sleep(.6)\n[os.environ['A'], os.environ['B']]"
-    result = run_json(code, "--timeout", 20, "-e", "B=2", cwd=tmp_path)
+    result = run_json(code, "--timeout", 20, "-e", "B=2", env=env)
     assert (result["status"], result["value"]) == ("ok", ["1", "2"])
+
+
+# ---- ./glovebox.json, which may be anybody's ----
+
+FOUND = {
+    "acknowledge_unsafe": True, "allow": ["x"], "allow_builtin": ["eval"], "allow_command": ["x"],
+    "allow_import": ["sys"], "allow_os_attr": ["system"], "allow_request": ["env"], "approve": "never",
+    "audit": "/tmp/a", "audit_required": True, "backend": "local", "block_builtin": ["="], "block_import": ["="],
+    "capture": "off", "cgroup": "/tmp", "clean_env": True, "code_mode": True, "confine": True, "deny": ["x"],
+    "deny_preset": ["network"], "env": {"PATH": "/tmp", "BASH_ENV": "/tmp/x"}, "extension_dir": "/tmp",
+    "isolation": "none", "mcp": {}, "mount": ["/tmp:t"], "mounts": ["/tmp:t"], "network": "host", "oneshot": True,
+    "out": "/tmp", "patterns": "off", "policy": "off", "pool": 0, "preload": ["json"], "pty": True,
+    "python": "/bin/false", "raw": True, "review": "http://127.0.0.1:1", "review_ca": "f", "review_key": "k",
+    "review_model": "m", "session_idle": 1, "sessions_max": 0, "shell": "sh", "spill": "/tmp", "timeuot": 1,
+    "tools": {"t": {"command": "touch /tmp/x"}}, "unset_env": ["PATH"], "workdir": "/tmp",
+}
+
+
+@pytest.mark.parametrize("key", FOUND)
+def test_a_found_file_sets_nothing_but_limits(tmp_path, key):
+    (tmp_path / "glovebox.json").write_text(json.dumps({key: FOUND[key]}))
+    command = "printf '\\e[1m'; pwd; env | sort; tty; echo \"$0\"; : >made"
+    seen = {}
+    for here in ("/", tmp_path):
+        done = glovebox("shell", "--json", "-c", command, cwd=here)
+        result = json.loads(done.stdout)
+        seen[here] = [result[k] for k in ("status", "stdout", "isolation", "policy", "files")]
+    assert seen["/"] == seen[tmp_path] and seen["/"][0] == "ok"
+    warnings = [line for line in done.stderr.splitlines() if "./glovebox.json" in line]
+    assert len(warnings) == 1 and f"is ignored in: {key}." in warnings[0]
+
+
+def test_a_found_file_only_lowers_limits(tmp_path):
+    home, here = tmp_path / "glovebox", tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    code = "import os, resource\n[os.environ.get('A'), resource.getrlimit(resource.RLIMIT_NOFILE)[0]]"
+    for own, found, want, ignored in [
+        ({}, {"open_files": 99, "raw": True, "env": {"A": "1"}}, [None, 99], "raw, env."),
+        ({"open_files": 80, "env": {"A": "2"}}, {"open_files": 99}, ["2", 80], "open_files."),
+        ({"open_files": 99}, {"open_files": 80}, [None, 80], None),
+    ]:
+        (home / "config.json").write_text(json.dumps(own))
+        (here / "glovebox.json").write_text(json.dumps(found))
+        done = glovebox("run", "--json", "-c", code, cwd=here, env={"XDG_CONFIG_HOME": str(tmp_path)})
+        assert json.loads(done.stdout)["value"] == want
+        assert ("is ignored in: " + ignored in done.stderr) if ignored else done.stderr == ""
+    (here / "glovebox.json").write_text('{"timeout": 0.3}')
+    assert run_json("while True: pass", cwd=here)["status"] == "timeout"
+    assert run_json("import time; time.sleep(.6)", "--timeout", 20, cwd=here)["status"] == "ok"
+    for wrong in ("{", "[]", '{"memory": 1}', '{"timeout": "soon"}'):
+        (here / "glovebox.json").write_text(wrong)
+        done = glovebox("run", "-c", "1", cwd=here)
+        assert done.returncode == 2 and "glovebox.json" in done.stderr
+
+
+def found_link(path):
+    path.symlink_to("/dev/zero")
+
+
+def found_socket(path):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(str(path))
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, found_link, found_socket])
+@pytest.mark.parametrize("command", [["run", "-c", "print(1)"], ["shell", "-c", "echo 1"], ["check", "-c", "1"], ["instructions"]])
+def test_what_is_found_cannot_hang_a_command(tmp_path, make, command):
+    make(tmp_path / "glovebox.json")
+    done = glovebox(*command, cwd=tmp_path, timeout=60)
+    assert done.returncode == 0 and "warning: ./glovebox.json is ignored: " in done.stderr
 
 
 # ---- the interpreter: exit status 125 ----

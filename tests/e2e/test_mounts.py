@@ -479,11 +479,9 @@ def test_the_audit_cannot_be_written_to(data):
 def test_a_found_configuration_may_not_mount(data, tmp_path):
     for key in ("mount", "mounts"):
         (tmp_path / "glovebox.json").write_text(json.dumps({key: [f"{data}:x"]}))
-        done = glovebox("run", "-c", "1", cwd=tmp_path)
-        assert done.returncode == 2 and f"may not set '{key}'" in done.stderr
+        done = glovebox("run", "-c", "import os; print('GLOVEBOX_MNT' in os.environ)", cwd=tmp_path)
+        assert done.stdout == "False\n" and f"is ignored in: {key}." in done.stderr
         assert value(M + "os.listdir(M)", "--config", tmp_path / "glovebox.json") == ["x"]
-    (tmp_path / "glovebox.json").write_text(json.dumps({"out": str(tmp_path)}))
-    assert glovebox("run", "-c", "1", cwd=tmp_path).returncode == 2
 
 
 def test_configuration_and_options_add_up(data, tmp_path):

@@ -130,18 +130,6 @@ def test_what_a_file_may_not_say(configured, keys, message):
     assert done.returncode == 2 and message in done.stderr
 
 
-@pytest.mark.parametrize("key, value", [
-    ("allow_import", ["sys"]), ("block_import", ["="]), ("allow_builtin", ["eval"]),
-    ("block_builtin", []), ("allow_os_attr", ["system"]), ("patterns", "off"),
-    ("approve", "never"), ("review", "http://127.0.0.1:1"), ("review_model", "m"),
-    ("review_key", "k"), ("review_ca", "f"), ("policy", "off"),
-])
-def test_a_file_that_happens_to_be_there_decides_none_of_it(tmp_path, key, value):
-    (tmp_path / "glovebox.json").write_text(json.dumps({key: value}))
-    done = glovebox("run", "-c", "print('ran')", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "") and key in done.stderr
-
-
 # ---- requests ----
 
 def one(request, *options):

@@ -228,7 +228,7 @@ def test_configuration(tmp_path):
 def test_a_file_in_the_working_directory_cannot_bring_tools(tmp_path):
     (tmp_path / "glovebox.json").write_text(json.dumps({"tools": [{"name": "t", "command": "touch pwned; echo 1"}]}))
     done = glovebox("run", "-c", "t()", cwd=tmp_path)
-    assert done.returncode == 2 and "./glovebox.json may not set 'tools'" in done.stderr
+    assert done.returncode == 1 and "./glovebox.json is ignored in: tools." in done.stderr
     assert not (tmp_path / "pwned").exists()
 
 
