@@ -23,7 +23,6 @@ enum {
     OPEN_CALLS_MAX = 10000,     /* of one program at once */
     OPEN_BYTES_MAX = 64 << 20,  /* of their arguments */
     UNREAD_MAX = 64 << 20,      /* of results that a program has not read */
-    COMMANDS_MAX = 64,          /* of one engine at once; the others wait */
     RECORDS_MAX = 200,          /* calls that a result lists */
     RESULT_ITEMS_MAX = 1 << 20, /* an item costs two bytes to send and a hundred to read */
     TYPE_MAX = 200,
@@ -32,7 +31,8 @@ enum {
 
 struct gb_call {
     struct gb_call *next, **at; /* in a list: what points to it */
-    struct gb_call *next_waiting, **waiting_at;
+    struct lane_item turn;      /* its wait for its command to begin, and: */
+    struct lane *lane;          /* that of its job, as long as it has a command */
     struct gb_engine *engine;
     struct gb_job *job; /* NULL: it is over, and nobody waits for the answer */
     uint64_t id;
@@ -45,7 +45,6 @@ struct gb_call {
     struct command *command; /* that runs for it */
     bool is_hosted;          /* somebody in this process has been told, and will answer */
     bool is_the_hosts;       /* namely the engine's host of tools, and not the job's callback */
-    bool is_waiting;         /* for its command to begin */
     bool is_blocks;          /* its result may have handles in it */
 };
 
@@ -74,30 +73,6 @@ static void list_remove(const struct gb_call *call)
 static struct gb_call **bucket(struct gb_job *job, uint64_t id)
 {
     return &job->calls.open[id % CALLS_BUCKETS];
-}
-
-/* In line for a command to end, so that its own can begin. */
-static void queue(struct gb_call *call)
-{
-    struct calls_host *host = &call->engine->calls;
-
-    call->waiting_at = host->waiting_end ? host->waiting_end : &host->waiting;
-    call->next_waiting = NULL;
-    *call->waiting_at = call;
-    host->waiting_end = &call->next_waiting;
-    call->is_waiting = true;
-}
-
-static void unqueue(struct gb_call *call)
-{
-    if (!call->is_waiting)
-        return;
-    *call->waiting_at = call->next_waiting;
-    if (call->next_waiting)
-        call->next_waiting->waiting_at = call->waiting_at;
-    else
-        call->engine->calls.waiting_end = call->waiting_at;
-    call->is_waiting = false;
 }
 
 static void call_free(struct gb_call *call)
@@ -197,7 +172,7 @@ static void call_over(struct gb_job *job, struct gb_call *call, bool is_abandone
     job->calls.open_bytes -= call->args_len;
     if (call->on_late)
         (void)evtimer_del(call->on_late);
-    unqueue(call);
+    lane_leave(&call->turn);
     if (call->command) {
         command_kill(call->command);
         call->command = NULL;
@@ -366,11 +341,11 @@ static void on_command(void *data, const struct command_end *end)
 
 /* Not before its process is gone does another begin: a program that calls and gives up as fast as
  * it can has no more of them at once than any other. */
-static void on_command_gone(void *host)
+static void on_command_gone(void *host, void *place)
 {
     struct gb_engine *engine = host;
 
-    engine->calls.n_commands--;
+    lane_release(place);
     start_waiting(engine);
 }
 
@@ -388,6 +363,7 @@ static void start_command(struct gb_call *call)
                                  .data = call,
                                  .gone = on_command_gone,
                                  .host = call->engine,
+                                 .place = call->lane,
                                  .all = &call->engine->calls.commands };
     struct gb_err err;
 
@@ -395,19 +371,34 @@ static void start_command(struct gb_call *call)
                    call->engine->config.extension_dir);
     call->command = command_start(&spec, &err);
     if (call->command)
-        call->engine->calls.n_commands++;
-    else
-        call_fail(call, "CommandFailed", err.msg, false);
+        return;
+    lane_release(call->lane);
+    call_fail(call, "CommandFailed", err.msg, false);
 }
 
 static void start_waiting(struct gb_engine *engine)
 {
-    while (engine->calls.waiting && engine->calls.n_commands < COMMANDS_MAX && !engine->freeing) {
-        struct gb_call *call = engine->calls.waiting;
+    const struct lane_item *next;
 
-        unqueue(call);
-        start_command(call);
+    while (!engine->freeing && (next = lanes_next(&engine->calls.lanes)))
+        start_command(next->data);
+}
+
+/* Wait for a place among the commands of all runs. */
+static void queue(struct gb_call *call)
+{
+    struct calls *calls = &call->job->calls;
+
+    if (!calls->lane)
+        calls->lane = lane_new(&call->engine->calls.lanes);
+    if (!calls->lane) {
+        call_fail(call, "MemoryError", "memory ran out", false);
+        return;
     }
+    call->lane = calls->lane;
+    call->turn.data = call;
+    lane_wait(call->lane, &call->turn);
+    start_waiting(call->engine);
 }
 
 /* ---- the beginning of a call ---- */
@@ -460,7 +451,6 @@ static void call_start(struct gb_call *call)
     }
     if (call->tool->command) {
         queue(call);
-        start_waiting(call->engine);
     } else if (call_by_engine(call) || call_by_host(call)) {
         return;
     } else if (job->callbacks.tool) {
@@ -586,9 +576,7 @@ const char *calls_word(struct gb_job *job, const struct run_word *word)
 
 void calls_end(struct gb_job *job)
 {
-    for (size_t i = 0; i < CALLS_BUCKETS; i++)
-        for (struct gb_call *call = job->calls.open[i]; call; call = call->next)
-            unqueue(call); /* so that none begins in the place of one that ends */
+    lane_close(take_ptr(job->calls.lane)); /* order: none begins in the place of one that ends */
     for (size_t i = 0; i < CALLS_BUCKETS; i++)
         while (job->calls.open[i])
             call_abandon(job, job->calls.open[i]);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
+#include "engine/lanes.h"
 #include "engine/loop.h"
 
 struct command;
@@ -29,15 +30,14 @@ struct calls {
     size_t open_bytes; /* of their arguments */
     uint64_t last_id;
     uint64_t total, failed; /* how many there were */
+    struct lane *lane;      /* in which those with a command wait; NULL before the first */
 };
 
 /* Those of an engine. */
 struct calls_host {
-    struct gb_call *late;         /* over, but the embedding program has not answered them yet */
-    struct gb_call *waiting;      /* for a command to end, so that theirs can begin; in order */
-    struct gb_call **waiting_end; /* where the next is put; NULL before the first */
-    struct command *commands;     /* that run, or are being killed */
-    unsigned n_commands;
+    struct gb_call *late;     /* over, but the embedding program has not answered them yet */
+    struct command *commands; /* that run, or are being killed */
+    struct lanes lanes;       /* whose command begins next */
     struct tool_host host;
 };
 

@@ -143,7 +143,7 @@ static void on_pid(evutil_socket_t fd, short what, void *data)
                                    .err_len = c->err_len - skip };
         c->spec.done(c->spec.data, &end);
     }
-    c->spec.gone(c->spec.host);
+    c->spec.gone(c->spec.host, c->spec.place);
     command_free(c);
 }
 
@@ -161,8 +161,11 @@ void commands_end(struct command **all)
     for (struct command *c = *all; c; c = c->next)
         command_kill(c);
     while (*all) {
-        (void)waitpid((*all)->pid, NULL, 0); /* the keeper takes a second at most */
-        command_free(*all);
+        struct command *c = *all;
+
+        (void)waitpid(c->pid, NULL, 0); /* the keeper takes a second at most */
+        c->spec.gone(c->spec.host, c->spec.place);
+        command_free(c);
     }
 }
 

@@ -34,17 +34,18 @@ struct command_spec {
     void (*done)(void *data, const struct command_end *end);
     void *data;
     /* Last call, for both: its process is gone, and so is the command when this returns. */
-    void (*gone)(void *host);
-    void *host;
+    void (*gone)(void *host, void *place);
+    void *host, *place;
     struct command **all; /* where it is listed as long as it has a process */
 };
 
-/* Start it. `spec` is copied, what it points to is not kept, but for `data` and `host`. NULL with
- * err. */
+/* Start it. `spec` is copied, what it points to is not kept, but for `data`, `host` and `place`.
+ * NULL with err. */
 struct command *command_start(const struct command_spec *spec, struct gb_err *err);
 
 /* Kill it and all that it started; the caller may forget it. `gone` follows, from the loop. */
 void command_kill(struct command *c);
 
-/* No loop will turn any more: kill all that are listed, and wait for them. Nothing is called. */
+/* No loop will turn any more: kill all that are listed, and wait for them. Only `gone` is called.
+ */
 void commands_end(struct command **all);

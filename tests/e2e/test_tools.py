@@ -2,9 +2,11 @@
 import json
 import os
 import signal
+import threading
 import time
 
 import pytest
+import web
 from box import batch, descendants, glovebox, nothing_left, run_json, running, until, value
 
 LEVELS = ["namespaces", "landlock"]
@@ -271,3 +273,25 @@ def test_memory_of_the_engine_stays(tmp_path):
         assert process.stdout.readline() == "end\n"
         assert kb() - before < 8000
         process.kill()
+
+
+# ---- several programs ----
+
+def test_slow_tools_of_one_program_do_not_delay_another(tmp_path):
+    """Programs that wait for as many slow commands as they can start, and one that calls a quick one three times."""
+    go = tmp_path / "go"
+    slow = f"until test -e {go}; do sleep 0.2; done; echo 1"
+    greedy = "await asyncio.gather(*[slow() for _ in range(70)])"
+    with web.Server("-j", "8", "--tool", f"slow={slow}", "--tool", "quick=echo 5", auth=False) as s:
+        threads = [threading.Thread(target=s.run, args=("import asyncio\n" + greedy,)) for _ in range(3)]
+        for t in threads:
+            t.start()
+        try:
+            assert until(lambda: len([n for n in descendants(s.process.pid).values() if n == "glovebox-keeper"]) >= 18)
+            connection = s.connect(timeout=30)
+            assert s.run("[quick() for _ in range(3)]", on=connection).json()["value"] == [5, 5, 5]
+            connection.close()
+        finally:
+            go.touch()
+            for t in threads:
+                t.join()
