@@ -249,18 +249,38 @@ static int do_own(int root, int own, const struct plan_op *op)
     return 0;
 }
 
-/* A new instance of one of the kernel's own file systems. */
-static int do_kernel_fs(int root, const struct plan_op *op, const char *type, const char *ptmxmode)
+/* How many terminals a box may have: the host has a few thousand for everybody (kernel.pty.max),
+ * and keeps some of them back for its own devpts alone (kernel.pty.reserve). */
+#define TERMINALS_MAX "32"
+
+/* One of the kernel's own file systems, and how it is mounted. */
+struct kernel_fs {
+    const char *type;
+    uint64_t attributes;
+    const char *options[2][2]; /* names and values; the first without a name ends them */
+};
+
+static const struct kernel_fs proc_fs = { "proc", MOUNT_ATTR_NODEV, { { NULL } } };
+static const struct kernel_fs pts_fs = { "devpts",
+                                         0,
+                                         { { "ptmxmode", "0666" }, { "max", TERMINALS_MAX } } };
+
+/* A new instance of it. */
+static int do_kernel_fs(int root, const struct plan_op *op, const struct kernel_fs *it)
 {
-    auto_close int fs = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
+    auto_close int fs = (int)syscall(SYS_fsopen, it->type, FSOPEN_CLOEXEC);
     auto_close int fd = -1;
 
-    if (fs < 0 ||
-        (ptmxmode && syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "ptmxmode", ptmxmode, 0) < 0) ||
-        syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+    if (fs < 0)
+        return -errno;
+    for (size_t i = 0; i < ARRAY_LEN(it->options) && it->options[i][0]; i++)
+        if (syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, it->options[i][0], it->options[i][1],
+                    0) < 0)
+            return -errno;
+    if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
         return -errno;
     fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
-                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | (ptmxmode ? 0 : MOUNT_ATTR_NODEV));
+                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | it->attributes);
     if (fd < 0 || move_mount_(fd, root, op->target) < 0)
         return -errno;
     return 0;
@@ -289,9 +309,9 @@ static int op_do(int root, int own, const struct plan_op *op, int source)
     case OP_OWN:
         return do_own(root, own, op);
     case OP_PROC:
-        return do_kernel_fs(root, op, "proc", NULL);
+        return do_kernel_fs(root, op, &proc_fs);
     case OP_PTS:
-        return do_kernel_fs(root, op, "devpts", "0666");
+        return do_kernel_fs(root, op, &pts_fs);
     }
     return -EINVAL;
 }
