@@ -4,8 +4,7 @@
  * The code is parsed by CPython into a tree, the tree is checked, the last expression is split off
  * it, and both parts are compiled from it: what was checked is what runs. If the engine said so, it
  * waits there until it is let go. It runs in __main__, whose names are the program's alone. Then
- * comes what every Python program does at its end (threads joined, atexit, streams flushed), and
- * one FRAME_DONE.
+ * comes the end of every Python program (finish.c), and one FRAME_DONE.
  *
  * Nothing here protects anything: the code that runs can change all of it. The kernel holds the
  * box, and the engine believes none of what it is told.
@@ -29,6 +28,7 @@
 #include "python/answer.h"
 #include "python/check.h"
 #include "python/display.h"
+#include "python/finish.h"
 #include "python/protocol.h"
 #include "python/session.h"
 #include "python/space.h"
@@ -64,12 +64,11 @@ PyObject *guest_runtime(const char *name)
 }
 
 static void listen_for_the_end(void);
-static bool has_end_work(void);
 
 int guest_compile_runtime(void)
 {
     listen_for_the_end();
-    (void)has_end_work(); /* what it finds is known to all guests */
+    finish_prepare();
     return guest_runtime("finish") && display_compile() == 0 && tools_compile() == 0 &&
                    check_prepare() == 0
                ? 0
@@ -83,22 +82,12 @@ static const char *request_text(const struct guest *g, const char *key)
 
 /* ---- the end of its time ---- */
 
-static void flush(const char *stream)
-{
-    PyObject *file = PySys_GetObject(stream);
-    PyObject *r = file && file != Py_None ? PyObject_CallMethod(file, "flush", NULL) : NULL;
-
-    Py_XDECREF(r);
-    PyErr_Clear();
-}
-
 /* The time is up: what was printed without a newline is written now. */
 static PyObject *last_words(PyObject *self, PyObject *args)
 {
     (void)self;
     (void)args;
-    flush("stdout");
-    flush("stderr");
+    finish_flush();
     Py_INCREF(Py_None);
     return Py_None;
 }
@@ -151,83 +140,6 @@ void guest_reseed(void)
 }
 
 /* ---- running ---- */
-
-/* Of a module's dictionary, since to take the attribute of an object counts references, and each
- * count copies a page for this guest. Borrowed, or NULL. */
-static PyObject *member(PyObject *module, const char *name)
-{
-    PyObject *names = module && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
-
-    return names ? PyDict_GetItemString(names, name) : NULL;
-}
-
-static Py_ssize_t member_size(PyObject *module, const char *name)
-{
-    PyObject *it = member(module, name);
-    Py_ssize_t n = it ? PyObject_Size(it) : -1;
-
-    PyErr_Clear();
-    return n;
-}
-
-/* logging's own handler of last resort is always there, and keeps nothing. */
-static bool has_handlers(PyObject *logging)
-{
-    static PyObject *known; /* the weak reference to it, if it was looked at before */
-    PyObject *list = member(logging, "_handlerList"), *first, *handler;
-    Py_ssize_t n = list && PyList_Check(list) ? PyList_Size(list) : 0;
-    bool is_own;
-
-    if (n != 1)
-        return n > 1 || (list && !PyList_Check(list)); /* what is odd goes the long way */
-    first = PyList_GetItem(list, 0);
-    if (first == known)
-        return false;
-    Py_INCREF(first); /* for ever, if it is the one */
-    handler = PyObject_CallFunction(first, NULL);
-    is_own = handler && handler == member(logging, "lastResort");
-    if (is_own)
-        known = first;
-    else
-        Py_DECREF(first);
-    Py_XDECREF(handler);
-    PyErr_Clear();
-    return !is_own;
-}
-
-/* Is there anything to do at the program's end? Mostly not, and doing nothing the long way costs
- * as much as running a small program: the only callback is logging's, which has no handlers. */
-static bool has_end_work(void)
-{
-    PyObject *modules = PySys_GetObject("modules");
-    PyObject *threading = PyDict_GetItemString(modules, "threading");
-    PyObject *logging = PyDict_GetItemString(modules, "logging");
-    PyObject *count = member(PyDict_GetItemString(modules, "atexit"), "_ncallbacks");
-    PyObject *n = count ? PyObject_CallObject(count, NULL) : NULL;
-    long callbacks = n ? PyLong_AsLong(n) : 0;
-
-    Py_XDECREF(n);
-    PyErr_Clear();
-    if (threading && (member_size(threading, "_active") != 1 ||
-                      member_size(threading, "_threading_atexits") != 0))
-        return true;
-    return callbacks != (logging ? 1 : 0) || (logging && has_handlers(logging));
-}
-
-static void finish(void)
-{
-    PyObject *fn, *r;
-
-    if (has_end_work()) {
-        fn = guest_runtime("finish");
-        r = fn ? PyObject_CallFunctionObjArgs(fn, NULL) : NULL;
-        Py_XDECREF(r);
-        if (PyErr_Occurred())
-            PyErr_WriteUnraisable(NULL);
-    }
-    flush("stdout");
-    flush("stderr");
-}
 
 /* As the interactive interpreter shows it. */
 static void echo(PyObject *value)
@@ -390,6 +302,7 @@ static void run_request(struct guest *g)
         return; /* with the token: it is the check's word */
     }
     space_drop_workspace(g);
+    finish_begin();
     take_leave(g);
     run_program(g);
 }
@@ -426,8 +339,7 @@ json_t *guest_run_cell(const struct guest_order *order, int tell)
                             json_pack("{s:s,s:s,s:n,s:s}", "type", "SyntaxError", "message",
                                       "the session cannot compile the cell", "line", "traceback",
                                       ""));
-    flush("stdout");
-    flush("stderr");
+    finish_cell();
     display_end();
     tools_end();
     json_object_set_new(g.answer, "exit_code", json_integer(g.exit_code));
@@ -481,9 +393,7 @@ void guest_warm_up(void)
                           "filename", "warm.py", "inputs", "a", 1, "argv", "warm.py", "check",
                           "policy", "standard", "patterns", "warn");
     run_request(&g);
-    (void)has_end_work();
-    flush("stdout");
-    flush("stderr");
+    finish_warm_up();
     text = json_text(g.answer);
     free(text);
     json_decref(g.answer);
@@ -554,7 +464,7 @@ void guest_main(const struct box_fds *fds)
         if (is_shell(&g))
             become_shell(&g);
         run_request(&g);
-        finish();
+        finish_program();
         tools_end();
     } else if (g.token != 0) { /* there is a request, and no room for it */
         PyErr_NoMemory();

@@ -244,7 +244,7 @@ static void settle(void)
     if (n_threads == 1)
         away_put();
     guest_warm_up();
-    if (space_begin() < 0 || freeze(false) < 0)
+    if (freeze(false) < 0 || space_begin() < 0) /* order: what is frozen is never collected */
         PyErr_Clear();
     pages_fill();
 }
@@ -273,7 +273,7 @@ static PyObject *zygote_serve(PyObject *self, PyObject *args)
 
     /* While the engine makes its plan: a guest would pay three times the price, copying the pages
      * that it writes to. Here, after the holes are filled, it lies in one piece. */
-    if (greeted && (space_begin() < 0 || make_first_tree() < 0 || freeze(false) < 0))
+    if (greeted && (make_first_tree() < 0 || freeze(false) < 0 || space_begin() < 0))
         PyErr_Clear();
     if (warm && greeted)
         settle();

@@ -58,22 +58,41 @@ static void set_source(PyObject *source)
     Py_XDECREF(old);
 }
 
+static int add_builtins(PyObject *names)
+{
+    return PyDict_SetItemString(names, "__builtins__", PyImport_AddModule("builtins"));
+}
+
+/* A new module takes __main__'s place. The names of the old one are let go, so that what warming up
+ * left there is destroyed now. Its builtins stay: the frame that started the zygote is below all
+ * others, and has them for its imports. Borrowed: the new dictionary, or NULL with a Python
+ * exception. */
+static PyObject *replace_main(void)
+{
+    PyObject *modules = PySys_GetObject("modules");
+    PyObject *old = PyDict_GetItemString(modules, "__main__"), *main = PyModule_New("__main__");
+
+    if (old && PyModule_Check(old)) {
+        PyDict_Clear(PyModule_GetDict(old));
+        (void)add_builtins(PyModule_GetDict(old));
+    }
+    if (!main || PyDict_SetItemString(modules, "__main__", main) < 0) {
+        Py_XDECREF(main);
+        return NULL;
+    }
+    Py_DECREF(main);
+    return PyModule_GetDict(main);
+}
+
 int space_begin(void)
 {
-    PyObject *main = PyImport_AddModule("__main__"); /* borrowed */
-    PyObject *names = main ? PyModule_GetDict(main) : NULL;
+    PyObject *names = replace_main();
     PyObject *nothing = PyUnicode_FromString(""), *loader = source_loader(), *argv = PyList_New(0);
     int r = -1;
 
     if (names && nothing && loader && argv && PySys_SetObject("argv", argv) == 0) {
         set_source(nothing);
-        PyDict_Clear(names);
-        if (set_text(names, "__name__", "__main__") == 0 &&
-            PyDict_SetItemString(names, "__builtins__", PyImport_AddModule("builtins")) == 0 &&
-            PyDict_SetItemString(names, "__doc__", Py_None) == 0 &&
-            PyDict_SetItemString(names, "__package__", Py_None) == 0 &&
-            PyDict_SetItemString(names, "__spec__", Py_None) == 0 &&
-            PyDict_SetItemString(names, "__loader__", loader) == 0)
+        if (add_builtins(names) == 0 && PyDict_SetItemString(names, "__loader__", loader) == 0)
             r = display_bind(names);
     }
     space.names = r == 0 ? names : NULL;
