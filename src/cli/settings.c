@@ -21,6 +21,7 @@
 #include "engine/loop.h"
 #include "engine/settings.h"
 #include "glovebox.h"
+#include "shell/runners.h"
 
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
 
@@ -347,6 +348,18 @@ static void note_idle_lists(const struct args *args, const json_t *config)
                     lists[i][1]);
 }
 
+/* A rule that holds less than it seems to is said so where it is made. */
+static void note_unheld(const struct args *args)
+{
+    const json_t *names = json_object_get(args->config, "allow_command");
+    char runners[160];
+
+    if (!args->want_json && runner_list(names, runners, sizeof(runners)) > 0)
+        message("note: --allow-command does not hold %s: what can run other programs runs what its "
+                "arguments, variables and files say; what holds it is the box",
+                runners);
+}
+
 int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
 {
     json_auto_t *config = NULL;
@@ -441,6 +454,7 @@ static int open_plain_on(struct event_base *base, const struct args *args, const
         return -1;
     if (engine_new_on(base, text, ret, &error) == 0) {
         note_idle_lists(args, config);
+        note_unheld(args);
         return 0;
     }
     if (error)

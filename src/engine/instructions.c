@@ -403,7 +403,7 @@ static void put_rules(FILE *f, const struct shell_rules *rules)
     if (rules->allow_command) {
         put_list(f, "Only these commands can be used", rules->allow_command);
         fputs("- Name each command plainly: no computed names, no eval, no arithmetic with "
-              "variables, no setting of PATH.\n",
+              "variables, no setting of PATH or of variables that name programs.\n",
               f);
     }
     if (rules->allow)

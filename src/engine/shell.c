@@ -189,13 +189,26 @@ static int set_environment(struct request *r, const struct config *config, struc
     return env && json_object_set_new(r->program, "env", env) == 0 ? 0 : -1;
 }
 
+/* What the request changes in a shell that is there: values, and null for what goes. */
+static json_t *exports_of(const struct request *r)
+{
+    json_t *exports = json_object();
+
+    for (size_t i = 0; i < json_array_size(r->shell.unset); i++)
+        json_object_set_new(exports, json_string_value(json_array_get(r->shell.unset, i)),
+                            json_null());
+    json_object_update(exports, json_object_get(r->json, "env"));
+    return exports;
+}
+
 /* What is beside the command decides what runs as well, and the operator's rules do not look at
  * it. */
 static int check_beside(const struct request *r, const struct config *config, struct gb_err *err)
 {
     const struct shell_rules *rules = &config->shell.rules;
     bool is_exclusive = rules->allow || rules->allow_command;
-    json_t *env = json_object_get(r->json, "env"), *value;
+    auto_json json_t *names = exports_of(r);
+    json_t *value;
     const char *name;
 
     if ((is_exclusive || json_array_size(rules->deny) > 0) && json_array_size(r->shell.words) > 1 &&
@@ -206,11 +219,12 @@ static int check_beside(const struct request *r, const struct config *config, st
     }
     if (!is_exclusive || json_array_has(config->allow_request, "env"))
         return 0;
-    json_object_foreach (env, name, value) {
-        if (!json_is_string(value) || !commands_decides(name))
+    json_object_foreach (names, name, value) {
+        if (!commands_decides(name))
             continue;
         (void)gb_fail(err, GB_E_INVALID, 0,
-                      "env: '%.60s' decides what runs, and only some commands are allowed", name);
+                      "%s: '%.60s' decides what runs, and only some commands are allowed",
+                      json_is_string(value) ? "env" : "unset_env", name);
         return settings_fail_looser("env", err);
     }
     return 0;
@@ -237,15 +251,15 @@ int shell_request(struct request *r, const struct config *config, struct gb_err 
 
 /* ---- a command of a session ---- */
 
-/* What the request changes in a shell that is there: values, and null for what goes. */
-static json_t *exports_of(const struct request *r)
+/* Of PATH only absolute directories stay, and a shell without one would look into the working
+ * directory: as it is with the environment that a shell begins with. */
+static json_t *safe_path(json_t *exports)
 {
-    json_t *exports = json_object();
+    const json_t *wish = json_object_get(exports, "PATH");
+    auto_free char *path = wish ? environment_path(json_string_at(exports, "PATH", "")) : NULL;
 
-    for (size_t i = 0; i < json_array_size(r->shell.unset); i++)
-        json_object_set_new(exports, json_string_value(json_array_get(r->shell.unset, i)),
-                            json_null());
-    json_object_update(exports, json_object_get(r->json, "env"));
+    if (wish)
+        json_object_set_new(exports, "PATH", json_string(path ? path : ENVIRONMENT_PATH));
     return exports;
 }
 
@@ -257,7 +271,7 @@ void shell_session_program(struct request *r, const struct config *config, bool 
     if (workdir && confine != CONFINE_NO)
         json_object_set(r->program, "anchor", workdir);
     if (!is_first) { /* it has them */
-        json_object_set_new(r->program, "exports", exports_of(r));
+        json_object_set_new(r->program, "exports", safe_path(exports_of(r)));
         json_object_del(r->program, "env");
         json_object_del(r->program, "shell");
     }

@@ -2,9 +2,8 @@
  * A command may run if its name is on the list. That means something only as long as a name means
  * one program, and nothing that is data becomes a command, so some of a shell's own commands cannot
  * be allowed (they run text, or change what names mean), some only in a harmless form, and some
- * that only run another command are looked through to that one. Programs that run others (xargs,
- * find
- * -exec, sudo) are programs: who lists them allows what they run.
+ * that only run another command are looked through to that one. Programs that run others (runners.h)
+ * are programs, and the rule does not hold them; only what is in plain sight is refused.
  */
 #include "shell/commands.h"
 
@@ -15,6 +14,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "shell/parse.h"
+#include "shell/runners.h"
 
 struct check {
     const json_t *allowed;
@@ -42,7 +42,7 @@ static bool is_one_of(const char *word, const char *const *list)
 
 /* ---- variables ---- */
 
-/* Those by which a shell, or the loader, decides what runs; and those whose value bash evaluates
+/* Those by which a shell, the loader, or a program decides what runs; and those whose value bash evaluates
  * when it is set, since it is a number. */
 bool commands_decides(const char *variable)
 {
@@ -56,17 +56,23 @@ bool commands_decides(const char *variable)
     };
 
     return is_one_of(variable, names) || strncmp(variable, "LD_", 3) == 0 ||
-           strncmp(variable, "BASH", 4) == 0;
+           strncmp(variable, "BASH", 4) == 0 || runner_variable(variable);
 }
 
-static int on_variable(void *data, const char *name, struct shell_problem *problem)
+static int on_variable(void *data, const char *name, bool is_passed, struct shell_problem *problem)
 {
     struct check *c = data;
+    bool is_harmless = !is_passed || runner_is_harmless(name);
 
-    if (!commands_decides(name))
+    if (!commands_decides(name) && is_harmless)
         return 0;
     (void)snprintf(c->verdict->name, sizeof(c->verdict->name), "%s", name);
-    return refuse(problem, "%s decides what runs, and cannot be set", name);
+    if (is_harmless || commands_decides(name))
+        return refuse(problem, "%.60s decides what runs, and cannot be set", name);
+    return refuse(problem,
+                  "%.60s before a command may name a program to it: only LANG, LC_*, TZ and the "
+                  "like can be set there",
+                  name);
 }
 
 static bool is_harmless_name(const struct shell_word *w)
@@ -195,9 +201,41 @@ static bool is_wrapper(const char *name)
     return is_one_of(name, names);
 }
 
+static int check_call(struct check *c, const struct call *call, struct shell_problem *problem);
+
+/* What is in plain sight. What is computed, or in a file, is not. */
+static int check_runner(struct check *c, const struct runner *r, const struct call *call,
+                        struct shell_problem *problem)
+{
+    bool is_early = true, is_late = false;
+
+    for (size_t i = 1; i < call->n; i++) {
+        const struct shell_word *w = &call->words[i];
+        struct call inner = { .words = w + 1, .n = call->n - i - 1 };
+
+        if (!w->is_literal)
+            continue;
+        if (strcmp(w->text, "--") == 0)
+            return 0;
+        if (is_early && runner_takes_value(r, w->text)) {
+            i++;
+            continue;
+        }
+        if (is_early && !is_late && w->text[0] != '-')
+            is_early = is_late = r->reads_late && strcmp(w->text, r->reads_late) == 0;
+        if (runner_names_program(r, w->text, is_early))
+            return refuse(problem, "'%.40s %.40s' names a program to run, which is not looked at",
+                          call->words[0].text, w->text);
+        if (runner_leads(r, w->text) && inner.n > 0 && check_call(c, &inner, problem) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int check_call(struct check *c, const struct call *call, struct shell_problem *problem)
 {
     const struct shell_word *w = call->words;
+    const struct runner *runner;
 
     (void)snprintf(c->verdict->name, sizeof(c->verdict->name), "%s", w->text);
     if (!w->is_literal)
@@ -212,8 +250,9 @@ static int check_call(struct check *c, const struct call *call, struct shell_pro
     for (size_t i = 0; i < ARRAY_LEN(special); i++)
         if (strcmp(special[i].name, w->text) == 0 && !special[i].is_fine(call))
             return refuse(problem, "'%s' cannot be allowed: %s", w->text, special[i].why);
+    runner = runner_find(w->text);
     if (is_always_fine(w->text) || json_array_has(c->allowed, w->text))
-        return 0;
+        return runner ? check_runner(c, runner, call, problem) : 0;
     return refuse(problem, "'%.60s' is not an allowed command", w->text);
 }
 

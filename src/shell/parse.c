@@ -323,22 +323,32 @@ static int tell_command(struct parser *p, const struct words *w, size_t line)
 }
 
 /* An assignment, if no word came before it. Returns 1 if it is one. */
-static int take_assignment(struct parser *p, size_t from)
+static int take_assignment(struct parser *p, size_t from, struct words *names)
 {
     int r;
     const char *name = word_assigns(p, from, p->at, &r);
 
     if (!name)
         return r;
-    if (p->visitor->variable(p->visitor->data, name, p->problem) == 0)
-        return 1;
-    p->problem->line = p->line;
-    return -1;
+    return add_word(p, names, &(struct shell_word){ .text = name }) < 0 ? -1 : 1;
+}
+
+/* Whether they are for a command is known when all of it was read. */
+static int tell_assignments(struct parser *p, const struct words *names, bool is_passed,
+                            size_t line)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (p->visitor->variable(p->visitor->data, names->list[i].text, is_passed, p->problem) == 0)
+            continue;
+        p->problem->line = line;
+        return -1;
+    }
+    return 0;
 }
 
 static int parse_simple(struct parser *p)
 {
-    struct words words = { 0 };
+    struct words words = { 0 }, names = { 0 };
     size_t line = p->line;
     bool has_prefix = false;
 
@@ -360,13 +370,15 @@ static int parse_simple(struct parser *p)
         from = p->at;
         if (parse_word(p, WORD_USUAL, &word) < 0)
             return -1;
-        r = words.n == 0 ? take_assignment(p, from) : 0;
+        r = words.n == 0 ? take_assignment(p, from, &names) : 0;
         if (r < 0 || (r == 0 && add_word(p, &words, &word) < 0))
             return -1;
         has_prefix |= r > 0;
     }
     if (words.n == 0 && !has_prefix)
         return parser_fail(p, "a command is missing");
+    if (tell_assignments(p, &names, words.n > 0, line) < 0)
+        return -1;
     return tell_command(p, &words, line);
 }
 
@@ -408,7 +420,7 @@ static int parse_for(struct parser *p)
         return -1;
     if (!word.is_plain)
         return parser_fail(p, "a loop over something that is no name");
-    if (p->visitor->variable(p->visitor->data, word.text, p->problem) < 0) {
+    if (p->visitor->variable(p->visitor->data, word.text, false, p->problem) < 0) {
         p->problem->line = p->line;
         return -1;
     }

@@ -40,8 +40,9 @@ struct shell_problem {
 struct shell_visitor {
     void *data;
     int (*command)(void *data, const struct shell_command *command, struct shell_problem *problem);
-    /* A variable is set: by an assignment, a loop, or ${name=value}. */
-    int (*variable)(void *data, const char *name, struct shell_problem *problem);
+    /* A variable is set: by an assignment, a loop, or ${name=value}. `is_passed`: for a command,
+     * which finds it in its environment. */
+    int (*variable)(void *data, const char *name, bool is_passed, struct shell_problem *problem);
 };
 
 struct shell_parsed {

@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "base/pattern.h"
 #include "shell/commands.h"
+#include "shell/runners.h"
 
 /* ---- presets ---- */
 
@@ -229,6 +230,10 @@ __attribute__((format(printf, 4, 5))) static bool refuse(struct shell_refusal *r
     return false;
 }
 
+enum {
+    NAMED_MAX = 400 /* bytes of a remedy that names what would pass */
+};
+
 /* The remedy is one of these: as many as there is room for. */
 static void name_them(struct shell_refusal *ret, const json_t *list)
 {
@@ -237,7 +242,7 @@ static void name_them(struct shell_refusal *ret, const json_t *list)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
 
-        if (len + json_string_length(item) + sizeof(", ...") > sizeof(ret->remedy)) {
+        if (len + json_string_length(item) + sizeof(", ...") > NAMED_MAX) {
             (void)snprintf(ret->remedy + len, sizeof(ret->remedy) - len, "%s", i ? ", ..." : "");
             return;
         }
@@ -314,6 +319,17 @@ static bool judge_allow(const json_t *allow, struct text *t, struct shell_refusa
     return false;
 }
 
+/* Nobody is to think that the rule holds more than it does. */
+static void add_unheld(struct shell_refusal *ret, const json_t *names)
+{
+    char runners[80];
+    size_t len = strlen(ret->remedy);
+
+    if (runner_list(names, runners, sizeof(runners)) > 0)
+        (void)snprintf(ret->remedy + len, sizeof(ret->remedy) - len,
+                       "; the rule does not hold %s, which can run other programs", runners);
+}
+
 static bool judge_commands(const json_t *names, const char *command, size_t len,
                            struct shell_judged *judged, struct shell_refusal *ret)
 {
@@ -331,6 +347,7 @@ static bool judge_commands(const json_t *names, const char *command, size_t len,
     (void)refuse(ret, "allow_command", "use the allowed commands, written plainly", "%s",
                  v.message);
     name_them(ret, names);
+    add_unheld(ret, names);
     return false;
 }
 

@@ -39,7 +39,7 @@ struct shell_refusal {
     size_t line;      /* or 0 */
     char name[64];    /* the command, or "" */
     char message[400];
-    char remedy[400];
+    char remedy[560];
 };
 
 /* May it run? `is_bash` is set where rules by command looked at it: whether it means the same to

@@ -225,7 +225,7 @@ static int note_assignment(struct parser *p, size_t from, size_t to)
     char name[64];
 
     (void)snprintf(name, sizeof(name), "%.*s", (int)(to - from), p->text + from);
-    return p->visitor->variable(p->visitor->data, name, p->problem);
+    return p->visitor->variable(p->visitor->data, name, false, p->problem);
 }
 
 static int parse_transformation(struct parser *p)

@@ -62,7 +62,8 @@ def compare(name, text):
 def test_golden(tools, name, what, options):
     """80-82, 110-112, 186, 187: what there is now, and where files are; nothing else."""
     done = glovebox("instructions", *(tools(what) if what else ()), *options)
-    assert (done.returncode, done.stderr) == (0, "")
+    notes = [line for line in done.stderr.splitlines() if "--allow-command does not hold git: " not in line]
+    assert (done.returncode, notes) == (0, [])
     compare(name, done.stdout)
 
 

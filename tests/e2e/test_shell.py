@@ -684,3 +684,45 @@ def test_a_request_says_nothing_beside_what_the_rules_judge(rules, beside, word)
     assert refused["status"] == "failed" and word in refused["error"]["message"] and refused["stdout"] == ""
     allowed = batch([request], *rules, "--allow-request", next(iter(beside)))[0]
     assert "uid=" in allowed["stdout"], allowed
+
+
+@pytest.mark.parametrize("beside", [
+    {"env": {name: "/workspace/x"}} for name in ("GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "LESSOPEN", "PERL5OPT", "HOME")
+] + [{"unset_env": ["PATH"]}, {"env": {"PATH": None}}])
+def test_a_request_names_no_program_beside_what_the_rules_judge(beside):
+    refused = batch([{"kind": "shell", "command": "git --version", **beside}], "--allow-command", "git")[0]
+    assert refused["status"] == "failed" and "decides what runs" in refused["error"]["message"], refused
+
+
+HELD_BY_NOTHING = ("git", "find", "xargs", "env", "awk", "sed", "tar", "ssh", "vim", "less", "man", "python3.11", "bash",
+                   "/usr/bin/git", "sort", "make", "perl", "timeout", "nice", "sudo", "node", "rsync")
+
+
+def test_the_rule_says_what_it_does_not_hold():
+    """What can run other programs is named where the rule is made, and where it refuses."""
+    for name in HELD_BY_NOTHING:
+        done = glovebox("shell", "--allow-command", f"cat,{name}", "-c", "rm x")
+        assert done.returncode == 126
+        assert f"note: --allow-command does not hold {name}: " in done.stderr, name
+        assert f"the rule does not hold {name}, which can run other programs" in done.stderr, name
+    assert "does not hold" not in glovebox("shell", "--allow-command", "ls,cat,echo,grep", "-c", "rm x").stderr
+    text = glovebox("instructions", "--allow-command", "git,ls").stdout
+    assert "does not hold" not in text and "variables that name programs" in text
+
+
+REPOSITORY = {".git/HEAD": "ref: refs/heads/main\n", ".git/config": "", ".git/objects/x": "", ".git/refs/x": "", "a": "1\n"}
+NAMES_A_PROGRAM = [
+    "GIT_EXTERNAL_DIFF=./x git diff --no-index /dev/null a", "GIT_EXTERNAL_DIFF=./x; git diff --no-index /dev/null a",
+    "git -c diff.external=./x diff --no-index /dev/null a", "git -c core.pager=./x --paginate config -l",
+    "git --config-env=diff.external=X diff", "git --exec-path=. x", "git clone -c core.hooksPath=. . b",
+    "find . -name a -exec ./x {} ';'", "sort --compress-program=./x a", "tar cf /dev/null --checkpoint=1 --checkpoint-action=exec=./x a",
+    "tar cf /dev/null --use-compress-prog=./x a", "man -P ./x ls", "rsync -e ./x a b:", "ssh -oProxyCommand=./x b",
+]
+
+
+@pytest.mark.parametrize("command", NAMES_A_PROGRAM)
+def test_a_command_names_no_program_in_plain_sight(command):
+    allowed = "git,find,sort,tar,man,rsync,ssh"
+    result = batch([{"kind": "shell", "command": command, "files": {**REPOSITORY, "x": "#!/bin/sh\ntouch ran\n"}}],
+                   "--allow-command", allowed)[0]
+    assert result["status"] == "rejected" and result["findings"][0]["rule"] == "allow_command", result

@@ -195,6 +195,22 @@ def test_rules_hold_for_each_command():
         assert sh.out("echo $X; pwd") == "1\n/tmp\n"
 
 
+def test_a_request_cannot_take_the_path_away():
+    """Without PATH bash looks into the working directory; with a relative one so it does."""
+    make = "printf '#!/bin/sh\\necho mine\\n' >ls; chmod +x ls"
+    for change in ({"unset_env": ["PATH"]}, {"env": {"PATH": None}}, {"env": {"PATH": ""}}, {"env": {"PATH": ".:/usr/bin:/bin"}}):
+        with engine("namespaces") as made:
+            sh = Shell(made)
+            sh.out(make)
+            assert sh.out("ls", **change) == "ls\n", change
+            assert sh.out("ls") == "ls\n", change
+        with engine("namespaces", "--allow-command", "ls,printf,chmod") as made:
+            sh = Shell(made)
+            sh.out(make)
+            refused = sh.run("ls", **change)
+            assert refused["status"] == "failed" and "'PATH' decides what runs" in refused["error"]["message"]
+
+
 @pytest.mark.parametrize("shell", ["sh", "/bin/dash"])
 def test_a_shell_that_cannot_be_kept(shell):
     """292, 301: it is said, with what to do about it; and each command can have one of its own."""

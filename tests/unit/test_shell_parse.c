@@ -25,11 +25,12 @@ static int on_command(void *data, const struct shell_command *command,
     return 0;
 }
 
-static int on_variable(void *data, const char *name, struct shell_problem *problem)
+static int on_variable(void *data, const char *name, bool is_passed, struct shell_problem *problem)
 {
     char text[80];
 
     (void)problem;
+    (void)is_passed;
     (void)snprintf(text, sizeof(text), "%s=", name);
     note(data, text);
     return 0;
@@ -447,7 +448,39 @@ static const struct {
     { "command git status", true },
     { "exec git status", true },
     { "true && exit 3", true },
-    { "GIT_DIR=x git log", true },
+    { "TZ=UTC LC_ALL=C GIT_AUTHOR_NAME=x git log", true },
+    { "x=1; git log", true },
+    { "git -C x log", true },
+    { "git -C -c log", true },
+    { "git switch -c x", true },
+    { "git --no-pager diff --exit-code", true },
+    { "git log -- -c", true },
+    { "git log \"$x\"", true },
+    { "find . -name x -exec grep y {} +", true },
+    { "sort -u x", true },
+    { "GIT_DIR=x git log", false },
+    { "GIT_EXTERNAL_DIFF=x git diff", false },
+    { "GIT_EXTERNAL_DIFF=x; git diff", false },
+    { ": ${GIT_PAGER:=x}", false },
+    { "for PAGER in x; do git log; done", false },
+    { "x=1 git log", false },
+    { "HOME=. git log", false },
+    { "PERL5OPT=-Mx git log", false },
+    { "git -c core.pager=x log", false },
+    { "git '-c' core.pager=x log", false },
+    { "git -C x -c core.pager=x log", false },
+    { "command git -c core.pager=x log", false },
+    { "git --config-env=core.pager=X log", false },
+    { "git --exec-path=. x", false },
+    { "git clone . x -c core.hooksPath=y", false },
+    { "git --no-pager -c core.pager=x log", false },
+    { "git clone --upload-pack=x y", false },
+    { "git clone --upload-pa x y", false },
+    { "find . -exec rm {} +", false },
+    { "find . -okdir rm {} ';'", false },
+    { "find . -exec grep x {} ';' -exec rm {} ';'", false },
+    { "find . -exec \"$x\" ';'", false },
+    { "sort --compress-program=./x y", false },
     { "'git' log", true },
     { "rm x", false },
     { "git log; rm x", false },
@@ -525,11 +558,11 @@ static const struct {
     { "git log '", false },
 };
 
-/* With git, ls, cat, echo, grep, cd, read, printf, [ and set allowed. */
+/* With find, sort, git, ls, cat, echo, grep, cd, read, printf, [ and set allowed. */
 static void test_allowed(void **state)
 {
-    json_t *allowed = json_pack("[s,s,s,s,s,s,s,s,s,s]", "git", "ls", "cat", "echo", "grep", "cd",
-                                "read", "printf", "[", "set");
+    json_t *allowed = json_pack("[s,s,s,s,s,s,s,s,s,s,s,s]", "find", "sort", "git", "ls", "cat",
+                                "echo", "grep", "cd", "read", "printf", "[", "set");
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(judged); i++) {
