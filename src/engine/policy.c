@@ -13,12 +13,15 @@ enum {
 
 /* ---- what strict comes with ---- */
 
-/* The lists of the CodeAct packages. */
-static const char *const strict_imports[] = { "asyncio",  "base64",    "collections", "dataclasses",
-                                              "datetime", "decimal",   "fractions",   "functools",
-                                              "hashlib",  "itertools", "json",        "math",
-                                              "os",       "pathlib",   "random",      "re",
-                                              "time",     "typing",    "uuid",        NULL };
+/* The list of the CodeAct packages, and then modules of the library that only compute: programs for
+ * exercises use them, and what the checker knows of copy, operator and string holds here too. */
+static const char *const strict_imports[] = { "asyncio", "base64", "collections", "dataclasses",
+                                              "datetime", "decimal", "fractions", "functools",
+                                              "hashlib", "itertools", "json", "math", "os",
+                                              "pathlib", "random", "re", "time", "typing", "uuid",
+                                              /* ours */
+                                              "array", "bisect", "cmath", "copy", "heapq",
+                                              "operator", "statistics", "string", "struct", NULL };
 static const char *const strict_blocked_imports[] = {
     "__builtin__", "builtins",  "ctypes",  "ftplib", "http",       "importlib", "multiprocessing",
     "requests",    "shutil",    "smtplib", "socket", "subprocess", "sys",       "telnetlib",

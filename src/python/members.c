@@ -90,6 +90,8 @@ static const struct table {
     { "timeit", "timeit repeat Timer main", &evaluates_text },
     { "pickle", "load loads Unpickler", &evaluates_text },
     { "string", "Formatter", &evaluates_text },
+    { "copy", "dispatch_table", &private_name },
+    { "statistics", "namedtuple", &module_attribute },
     { "uuid", "uuid1 getnode main", &process_or_socket },
     { "uuid", "Enum", &module_attribute },
     { "platform", "popen", &process_or_socket },

@@ -5,7 +5,8 @@ test_conformance.py compares them with what the engine says.
 """
 
 IMPORTS = """asyncio pathlib json math datetime time itertools functools collections typing dataclasses
-decimal fractions re base64 hashlib uuid random os""".split()
+decimal fractions re base64 hashlib uuid random os
+array bisect cmath copy heapq operator statistics string struct""".split()
 BLOCKED_IMPORTS = """sys subprocess socket urllib requests http ftplib smtplib telnetlib multiprocessing
 threading ctypes shutil tempfile importlib builtins __builtin__""".split()
 BUILTINS = """print len str int float bool list dict tuple set frozenset range enumerate zip map filter sorted

@@ -243,7 +243,7 @@ def test_columns_count_characters():
 def test_lists_of_the_engine():
     """Each name of ours is accepted or refused by the defaults of the engine as by rules.py."""
     codes = {}
-    for name in STRICT["allow_imports"] + STRICT["block_imports"] + ["csv", "enum", "heapq", "pickle"]:
+    for name in STRICT["allow_imports"] + STRICT["block_imports"] + ["csv", "enum", "pickle", "queue"]:
         codes[f"import {name}"] = name in STRICT["allow_imports"]
     for name in STRICT["allow_builtins"] + STRICT["block_builtins"] + ["aiter", "anext"]:
         codes[f"{name}(1)" if name == "type" else name] = name in STRICT["allow_builtins"]
