@@ -15,6 +15,7 @@ struct plan_watch program_watch(const struct run_order *order, const struct box_
         return w;
     w.memory_bytes = limits->memory_bytes;
     w.cpu_ms = limits->cpu_ms;
+    w.own_net = made->level == LEVEL_NAMESPACES && !made->host_network;
     if (made->level < LEVEL_NAMESPACES) {
         w.processes = limits->processes;
         w.disk_bytes = limits->disk_bytes;

@@ -18,3 +18,8 @@ struct charge {
  * whose deleted files count, or 0. A process that hides what it holds is charged as if it held as
  * much as it could. */
 void charge_look(int proc, const pid_t *pids, size_t n, dev_t device, struct charge *ret);
+
+/* What all sockets of the caller's network namespace may hold, those that no descriptor leads to
+ * included: connections that nobody has accepted, senders whose datagrams nobody has read, sockets
+ * that are on their way through another. */
+uint64_t charge_net(int proc);

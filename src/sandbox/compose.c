@@ -355,6 +355,7 @@ static void compose_limits(struct builder *b, const struct plan_limits *limits)
 
     p->watch =
         (struct plan_watch){ .memory_bytes = limits->memory_bytes, .cpu_ms = limits->cpu_ms };
+    p->watch.own_net = (p->namespaces & CLONE_NEWNET) != 0;
     if (p->level == LEVEL_NAMESPACES) {
         p->tmpfs_bytes = limits->disk_bytes + (64 << 10); /* our own few files beside the guest's */
         p->tmpfs_inodes = limits->inodes + 256;

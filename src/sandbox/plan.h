@@ -79,6 +79,7 @@ struct plan_watch {
     uint64_t processes;
     uint64_t disk_bytes; /* only where no tmpfs holds it */
     uint64_t inodes;
+    uint64_t own_net; /* 1: every socket of its network namespace is the box's */
 };
 
 struct plan {

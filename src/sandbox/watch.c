@@ -366,6 +366,7 @@ struct watch_sample watch_look(const struct plan_watch *limits, int proc, int sc
     struct charge charge = { 0 };
     struct disk d = { 0 };
     struct stat st = { 0 };
+    uint64_t net = 0;
 
     for (size_t i = 0; i < n; i++)
         add_status(proc, tree[i], &u);
@@ -375,6 +376,10 @@ struct watch_sample watch_look(const struct plan_watch *limits, int proc, int sc
     }
     if (over(u.hideable, limits->memory_bytes) || scratch >= 0)
         charge_look(proc, tree, n, st.st_dev, &charge);
+    if (limits->own_net != 0)
+        net = charge_net(proc);
+    if (net > charge.socket_bytes) /* it counts those that have a descriptor, too */
+        charge.socket_bytes = net;
 
     s.memory_bytes = memory_of(limits, proc, tree, n, &u);
     if (charge.shared_bytes + charge.socket_bytes > s.memory_bytes)

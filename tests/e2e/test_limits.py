@@ -151,6 +151,32 @@ def test_memory_by_another_name_is_bounded(code):
     assert result["status"] in ("limit", "error", "crashed"), result["status"]
 
 
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_a_hundred_connections_at_once_are_honest(kind):
+    """The backlog that asyncio asks for."""
+    code = f"""
+import asyncio
+async def serve(reader, writer):
+    writer.write(await reader.read(10))
+    writer.close()
+if {kind!r} == "tcp":
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    dial = lambda: asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1])
+else:
+    server = await asyncio.start_unix_server(serve, "socket")
+    dial = lambda: asyncio.open_unix_connection("socket")
+async def call():
+    reader, writer = await dial()
+    writer.write(b"x" * 10)
+    got = await reader.read()
+    writer.close()
+    return len(got)
+sum(await asyncio.gather(*(call() for _ in range(100))))
+"""
+    result = run_json(code)
+    assert (result["status"], result["value"]) == ("ok", 1000), result["error"]
+
+
 def test_a_suicide_is_not_a_limit():
     result = run_json("import os\nos.kill(os.getpid(), 9)", *MEMORY)
     assert (result["status"], result["limit"], result["exit_code"]) == ("crashed", None, 137)
