@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fence.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
@@ -186,6 +187,26 @@ static int take_code(struct request *r, const char *key, json_t *value, struct g
     inspect(r, json_string_value(value), json_string_length(value));
     json_object_set(r->program, "code", value);
     return 0;
+}
+
+/* A model's answer may be the code as a chat shows it. A fence is no Python, so that nothing else can
+ * be meant. What is reviewed, shown and recorded is the code without it. */
+static void remove_fence(struct request *r)
+{
+    const json_t *code = json_object_get(r->program, "code");
+    size_t len = json_string_length(code);
+    auto_free char *text = NULL;
+
+    if (r->is_shell || r->is_op || r->bad_byte >= 0 || !code)
+        return;
+    if (!memchr(json_string_value(code), '`', len))
+        return;
+    text = malloc(len + 1);
+    if (!text)
+        return; /* then the parser says what is wrong */
+    memcpy(text, json_string_value(code), len + 1);
+    if (fence_blank(text, len))
+        json_object_set_new(r->program, "code", json_stringn(text, len));
 }
 
 static int take_command(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -572,6 +593,7 @@ int request_read(const struct config *config, const char *text, struct request *
     if (!ret->is_op && !json_object_get(ret->program, "code"))
         return gb_fail(err, GB_E_INVALID, 0, "the request has no '%s'",
                        ret->is_shell ? "command" : "code");
+    remove_fence(ret);
     return 0;
 }
 

@@ -290,20 +290,22 @@ static PyObject *find_spec(PyObject *self, PyObject *args)
     return Py_None;
 }
 
-static PyMethodDef find_spec_def = { "find_spec", find_spec, METH_VARARGS, NULL };
+static PyMethodDef finder_methods[] = { { "find_spec", find_spec, METH_VARARGS, NULL },
+                                        { NULL, NULL, 0, NULL } };
 
 int display_watch_imports(void)
 {
-    /* An object of the type of sys.implementation: a bare namespace, without importing one. */
-    PyObject *type = (PyObject *)Py_TYPE(PySys_GetObject("implementation"));
-    PyObject *finder = PyObject_CallObject(type, NULL);
-    PyObject *find = PyCFunction_New(&find_spec_def, NULL);
+    PyType_Slot slots[] = { { Py_tp_methods, finder_methods }, { 0, NULL } };
+    PyType_Spec spec = { .name = "glovebox.PyplotFinder",
+                         .basicsize = sizeof(PyObject),
+                         .flags = Py_TPFLAGS_DEFAULT,
+                         .slots = slots };
+    PyObject *type = PyType_FromSpec(&spec);
+    PyObject *finder = type ? PyObject_CallObject(type, NULL) : NULL;
     PyObject *finders = PySys_GetObject("meta_path");
-    int r = -1;
+    int r = finder && finders ? PyList_Insert(finders, 0, finder) : -1;
 
-    if (finder && find && finders && PyObject_SetAttrString(finder, "find_spec", find) == 0)
-        r = PyList_Insert(finders, 0, finder);
-    Py_XDECREF(find);
     Py_XDECREF(finder);
+    Py_XDECREF(type);
     return r;
 }

@@ -71,7 +71,8 @@ def limit_of(exc):
     if isinstance(exc, MemoryError):
         return "memory"
     if isinstance(exc, RuntimeError) and "can't start new thread" in str(exc):
-        return "processes"
+        # The interpreter says the same where there is no memory for the thread's stack.
+        return "memory" if can_fork() else "processes"
     if not isinstance(exc, OSError):
         return None
     if exc.errno == 11 and not can_fork():
@@ -116,10 +117,33 @@ def source_column(exc, line):
     return len(line.encode("utf-8", "replace")[: offset - 1].decode("utf-8", "ignore")) + 1
 
 
+# How a line begins that is for a notebook or a chat, and what to write instead.
+FOREIGN_LINES = (
+    ("```", "send the code alone, without text around it and without ``` fences"),
+    ("!", "this is plain Python without a notebook: run commands with subprocess.run([...]), or as"
+          " a shell request"),
+    ("%", "this is plain Python without a notebook: do without % commands; import time and use"
+          " time.perf_counter() to measure"),
+    ("?", "this is plain Python without a notebook: use help(name)"),
+)
+
+
+def syntax_remedy(line, source):
+    """What to do about a line that is no Python, where that is known; or None."""
+    begins = line.strip()
+    for mark, remedy in FOREIGN_LINES:
+        if begins.startswith(mark):
+            return remedy
+    if any(text.lstrip().startswith("```") for text in source.splitlines()):
+        return FOREIGN_LINES[0][1]
+    return None
+
+
 def describe_syntax(exc, source):
     """A compile-time exception as a finding."""
     line = source_line(exc, source)
     return {
+        "remedy": syntax_remedy(line, source),
         "rule": "syntax",
         "severity": "error",
         "message": printable(str(getattr(exc, "msg", None) or exc))

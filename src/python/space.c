@@ -25,19 +25,21 @@ static PyObject *get_source(PyObject *self, PyObject *args)
     return space.source;
 }
 
-static PyMethodDef get_source_def = { "get_source", get_source, METH_VARARGS, NULL };
+static PyMethodDef loader_methods[] = { { "get_source", get_source, METH_VARARGS, NULL },
+                                        { NULL, NULL, 0, NULL } };
 
-/* An object of the type of sys.implementation: a bare namespace, without importing one. */
 static PyObject *source_loader(void)
 {
-    PyObject *type = (PyObject *)Py_TYPE(PySys_GetObject("implementation"));
-    PyObject *loader = PyObject_CallFunctionObjArgs(type, NULL);
-    PyObject *method = PyCFunction_New(&get_source_def, NULL);
+    PyType_Slot slots[] = { { Py_tp_methods, loader_methods }, { 0, NULL } };
+    PyType_Spec spec = { .name = "glovebox.ProgramLoader",
+                         .basicsize = sizeof(PyObject),
+                         .flags = Py_TPFLAGS_DEFAULT,
+                         .slots = slots };
+    static PyObject *type; /* made once in the zygote */
 
-    if (!loader || !method || PyObject_SetAttrString(loader, "get_source", method) < 0)
-        Py_CLEAR(loader);
-    Py_XDECREF(method);
-    return loader;
+    if (!type)
+        type = PyType_FromSpec(&spec);
+    return type ? PyObject_CallObject(type, NULL) : NULL;
 }
 
 static int set_text(PyObject *dict, const char *key, const char *text)

@@ -127,6 +127,7 @@ PROGRAMS = {
                          ".__name__", "A"),
     "inspect-own-source": ("import inspect\ndef f(): return 1\ninspect.getsource(f)",
                            "def f(): return 1\n"),
+    "import-hooks": ("import sys\nlen(set(sys.meta_path)) == len(sys.meta_path)", True),
     "dataclass": ("from __future__ import annotations\nfrom dataclasses import dataclass\n"
                   "@dataclass\nclass P:\n    x: int\nP(1).x", 1),
 }

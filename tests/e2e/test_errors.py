@@ -5,7 +5,7 @@ import os
 import socket
 
 import pytest
-from box import RESULT_KEYS, glovebox, run_json
+from box import RESULT_KEYS, batch, glovebox, run_json, value
 
 
 # ---- the command line: exit status 2 ----
@@ -349,3 +349,25 @@ def test_help(args, first):
     done = glovebox(*args)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.lower().startswith(first)
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+# ---- code as chats and notebooks show it ----
+
+@pytest.mark.parametrize("code, advice", [
+    ("!ls", "subprocess.run"), ("x = 1\n%timeit x", "without a notebook"), ("?print", "help("),
+    ("Here is the code:\n```python\nprint(1)\n```", "without ``` fences"),
+    ("```\na = 1\n```\nand\n```\nb = 2\n```", "without ``` fences"),
+], ids=["command", "magic", "question", "text around", "two blocks"])
+def test_what_is_no_python_gets_advice(code, advice):
+    finding = run_json(code)["findings"][0]
+    assert finding["rule"] == "syntax" and advice in finding["remedy"], finding
+
+
+def test_a_fence_around_the_whole_program_is_removed():
+    """Lines keep their numbers; a session's cell and a check take the same way."""
+    program = "```python\nx = 6\nx * 7\n```\n"
+    assert value(program) == 42
+    assert run_json("```\n\n1 / 0\n```")["error"]["line"] == 3
+    assert batch([{"kind": "check", "code": program}])[0]["status"] == "ok"
+    assert [r["value"] for r in batch([{"session": "s", "code": program},
+                                       {"session": "s", "code": "```\nx\n```"}])] == [42, 6]

@@ -90,6 +90,9 @@ LIMITS = {
     "processes-threads": ("processes", PROCESSES, "8",
                           "import threading, time\nfor _ in range(50):\n"
                           "    threading.Thread(target=time.sleep, args=(5,), daemon=True).start()"),
+    "memory-threads": ("memory", MEMORY, "96M",
+                       "import threading\nthreading.stack_size(1 << 30)\n"
+                       "threading.Thread(target=print).start()"),
     "processes-bomb": ("processes", PROCESSES, "8", "import os\nwhile True: os.fork()"),
     "disk": ("disk", ("--disk", "4M"), "4M", "open('f', 'wb').write(b'x' * (8 << 20))"),
     "disk-in-tmp": ("disk", ("--disk", "4M"), "4M",
