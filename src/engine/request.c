@@ -434,6 +434,40 @@ static int check_room(const struct request *r, struct gb_err *err)
                    r->files.bytes, limit);
 }
 
+/* The i-th setting that is not below "limits". */
+static const char *setting_key(size_t i)
+{
+    bool in_limits = false;
+    const char *name = NULL;
+
+    for (size_t k = 0; (name = settings_request_key(k, &in_limits)); k++)
+        if (!in_limits && i-- == 0)
+            return name;
+    return NULL;
+}
+
+static const char *own_key(size_t i)
+{
+    static const char *const others[] = { "limits", "mounts" };
+
+    if (i < ARRAY_LEN(keys))
+        return keys[i].key;
+    i -= ARRAY_LEN(keys);
+    return i < ARRAY_LEN(others) ? others[i] : NULL;
+}
+
+const char *request_key(size_t i)
+{
+    static const char *(*const sources[])(size_t i) = { own_key, setting_key, policy_key,
+                                                        shell_key };
+
+    for (size_t k = 0; k < ARRAY_LEN(sources); k++)
+        for (size_t n = 0; sources[k](n); n++)
+            if (i-- == 0)
+                return sources[k](n);
+    return NULL;
+}
+
 /* Limits have a place of their own, which is easily forgotten. */
 static int fail_unknown(const char *key, struct gb_err *err)
 {
@@ -441,19 +475,12 @@ static int fail_unknown(const char *key, struct gb_err *err)
     bool in_limits = false;
     const char *name;
 
-    suggestion_offer(&near, "limits");
-    suggestion_offer(&near, "mounts");
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        suggestion_offer(&near, keys[i].key);
-    for (size_t i = 0; policy_key(i); i++)
-        suggestion_offer(&near, policy_key(i));
     (void)gb_fail(err, GB_E_INVALID, 0, "unknown key '%s' in the request", key);
-    for (size_t i = 0; (name = settings_request_key(i, &in_limits)); i++) {
+    for (size_t i = 0; (name = settings_request_key(i, &in_limits)); i++)
         if (in_limits && strcmp(name, key) == 0)
             return gb_fail_hint(err, "it goes into 'limits': \"limits\": {\"%s\": ...}", key);
-        if (!in_limits)
-            suggestion_offer(&near, name);
-    }
+    for (size_t i = 0; (name = request_key(i)); i++)
+        suggestion_offer(&near, name);
     return near.best ? gb_fail_hint(err, "did you mean '%s'?", near.best) : -1;
 }
 

@@ -65,3 +65,7 @@ struct request {
 int request_read(const struct config *config, const char *text, struct request *ret,
                  struct gb_err *err) gb_nodiscard;
 void request_done(struct request *r);
+
+/* The keys that a request may have, of every kind of request; NULL after the last. Those below
+ * "limits" are not listed. */
+const char *request_key(size_t i);
