@@ -1,6 +1,10 @@
 import sys
-if sys.version_info < (3, 9):
-    sys.exit("glovebox-too-old %d.%d.%d" % sys.version_info[:3])
+version = "%d.%d.%d" % sys.version_info[:3]
+for is_it, name in ((sys.implementation.name != "cpython", sys.implementation.name + " for Python"),
+                    (sys.version_info < (3, 9), "Python"),
+                    ("t" in sys.abiflags, "a free-threaded Python")):
+    if is_it:
+        sys.exit("glovebox-unusable %s %s" % (name, version))
 import _imp
 import os
 # By its path: the import system would look through the whole folder first.
@@ -22,7 +26,7 @@ for name in sys.argv[3:]:
 os.register_at_fork = register
 sys.stdout.reconfigure(line_buffering=True)
 _glovebox.serve(3, {
-    "version": "%d.%d.%d" % sys.version_info[:3],
+    "version": version,
     "executable": sys.executable,
     "prefixes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
     "path": sys.path,

@@ -85,16 +85,16 @@ static const char *last_line(struct zygote *z)
 
 static void explain_death(struct zygote *z, struct gb_err *err)
 {
-    static const char too_old[] = "glovebox-too-old ";
+    static const char unusable[] = "glovebox-unusable ", python_2[] = "Unknown option: -I";
+    static const char needed[] = "glovebox needs CPython 3.9 or newer, not a free-threaded build";
     const char *line;
 
     hear(z);
     line = last_line(z);
-    if (strncmp(line, too_old, strlen(too_old)) == 0) {
-        gb_err_set(err, GB_E_NO_INTERPRETER, 0,
-                   "%s is Python %s; glovebox needs CPython 3.9 or newer", z->path,
-                   line + strlen(too_old));
-        gb_err_hint(err, "name a newer interpreter with --python PATH");
+    if (strncmp(line, unusable, strlen(unusable)) == 0 || strstr(z->words, python_2)) {
+        gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s is %s; %s", z->path,
+                   line[0] == unusable[0] ? line + strlen(unusable) : "Python 2", needed);
+        gb_err_hint(err, "name another interpreter with --python PATH");
     } else if (strncmp(line, "preloading ", strlen("preloading ")) == 0) {
         gb_err_set(err, GB_E_NO_INTERPRETER, 0, "%s did not start: %s", z->path, line);
         gb_err_hint(err, "what is to be preloaded must be importable by '%s -I'", z->path);

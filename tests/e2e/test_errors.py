@@ -3,9 +3,10 @@ import glob
 import json
 import os
 import socket
+import subprocess
 
 import pytest
-from box import RESULT_KEYS, batch, glovebox, run_json, value
+from box import PYTHON, RESULT_KEYS, batch, glovebox, run_json, value
 
 
 # ---- the command line: exit status 2 ----
@@ -264,6 +265,29 @@ def test_interpreter_that_will_not_do(python):
     plain = glovebox("run", "--python", python, "-c", "1")
     assert plain.returncode == 125
     assert plain.stderr.startswith(f"glovebox: {result['error']['message']}\n")
+
+
+@pytest.mark.parametrize("pretence, told", [
+    ("sys.implementation.name = 'pypy'", "pypy for Python 3."), ("sys.abiflags = 't'", "a free-threaded Python 3."),
+    ("sys.version_info = (3, 8, 1, 'final', 0)", "is Python 3.8.1;"),
+])
+def test_interpreters_of_another_kind_are_named(tmp_path, pretence, told):
+    """Before the extension is loaded, which would crash there."""
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", tmp_path], check=True)
+    site = next(tmp_path.glob("lib/python3.*/site-packages"))
+    (site / "pretend.pth").write_text(f"import sys; {pretence}\n")
+    result = run_json("1", "--python", tmp_path / "bin/python")
+    assert (result["status"], result["error"]["type"]) == ("failed", "no_interpreter")
+    assert told in result["error"]["message"] and "CPython 3.9 or newer" in result["error"]["message"]
+
+
+def test_python_2_is_named(tmp_path):
+    """As it answers to an option that it does not know."""
+    (tmp_path / "old.c").write_text('#include <stdio.h>\nint main(void) { fputs("Unknown option: -I\\nusage: '
+                                    'python [option] ...\\nTry `python -h\' for more information.\\n", stderr);'
+                                    ' return 2; }\n')
+    subprocess.run(["cc", "-o", tmp_path / "python", tmp_path / "old.c"], check=True)
+    assert "is Python 2;" in run_json("1", "--python", tmp_path / "python")["error"]["message"]
 
 
 def test_an_interpreter_that_hangs_is_given_up(tmp_path):
