@@ -351,6 +351,9 @@ static void compose_limits(struct builder *b, const struct plan_limits *limits)
     add_rlimit(b, RLIMIT_MEMLOCK, 1 << 20);
     add_rlimit(b, RLIMIT_MSGQUEUE, 0);
     add_rlimit(b, RLIMIT_SIGPENDING, 1024);
+    /* The host may grant its users more: a box gets ahead of nobody. */
+    add_rlimit(b, RLIMIT_RTPRIO, 0);
+    add_rlimit(b, RLIMIT_NICE, 0);
     add_rlimit(b, RLIMIT_STACK, 8 << 20);
 
     p->watch =

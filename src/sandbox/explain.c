@@ -26,7 +26,8 @@ static const char *rlimit_name(int resource)
                   { RLIMIT_NOFILE, "nofile" },   { RLIMIT_FSIZE, "fsize" },
                   { RLIMIT_CPU, "cpu" },         { RLIMIT_CORE, "core" },
                   { RLIMIT_MEMLOCK, "memlock" }, { RLIMIT_MSGQUEUE, "msgqueue" },
-                  { RLIMIT_STACK, "stack" },     { RLIMIT_SIGPENDING, "sigpending" } };
+                  { RLIMIT_STACK, "stack" },     { RLIMIT_SIGPENDING, "sigpending" },
+                  { RLIMIT_RTPRIO, "rtprio" },   { RLIMIT_NICE, "nice" } };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (names[i].resource == resource)

@@ -76,8 +76,9 @@ static int source_open(const struct plan_op *op, struct gb_err *err)
         return -1;
     if (fd < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "opening %s for the box", op->source);
+    /* Read-only goes for the node, not for what is behind it: that can be written to. */
     if (op->kind == OP_DEVICE)
-        set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+        set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
     if (mount_attr(fd, set, AT_RECURSIVE) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making %s read-only", op->source);
     return take_fd(&fd);

@@ -12,8 +12,10 @@
  */
 #include "sandbox/seccomp.h"
 
+#include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -233,7 +235,6 @@ static const int allowed[] = {
     SCMP_SYS(shutdown),
     SCMP_SYS(getsockname),
     SCMP_SYS(getpeername),
-    SCMP_SYS(getsockopt),
     /* the system */
     SCMP_SYS(uname),
     SCMP_SYS(sysinfo),
@@ -331,13 +332,28 @@ static int add(scmp_filter_ctx ctx, uint32_t action, int nr, const struct scmp_a
 static int add_self_only(scmp_filter_ctx ctx)
 {
     static const int calls[] = { SCMP_SYS(prlimit64), SCMP_SYS(sched_setaffinity),
-                                 SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setparam),
-                                 SCMP_SYS(sched_setattr) };
+                                 SCMP_SYS(sched_setparam) };
     struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, 0);
     int e = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(calls) && e == 0; i++)
         e = add(ctx, SCMP_ACT_ALLOW, calls[i], &self);
+    return e;
+}
+
+/* Policies that run before nobody else, for oneself. sched_setattr has its policy in memory, where a
+ * filter cannot see it, and does not exist here. */
+static int add_scheduler(scmp_filter_ctx ctx)
+{
+    static const uint64_t policies[] = { SCHED_OTHER, SCHED_BATCH, SCHED_IDLE };
+    int e = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(policies) && e == 0; i++) {
+        struct scmp_arg_cmp is[] = { SCMP_A0(SCMP_CMP_EQ, 0),
+                                     SCMP_A1(SCMP_CMP_MASKED_EQ, ~(uint64_t)SCHED_RESET_ON_FORK,
+                                             policies[i]) };
+        e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(sched_setscheduler), 2, is);
+    }
     return e;
 }
 
@@ -395,38 +411,112 @@ static int add_fcntl(scmp_filter_ctx ctx)
     return add_when(ctx, SCMP_SYS(fcntl), 1, commands, ARRAY_LEN(commands));
 }
 
-/* Behind a private root all of them: they need a device, and the box has few. Without one, what
- * programs ask of pipes, sockets and terminals; others change flags of the host's files. */
+/* What programs ask of pipes, sockets and files. */
+static const uint64_t ioctls[] = { TCGETS,  TIOCGWINSZ, TIOCGPGRP, FIONREAD,
+                                   FIONBIO, FIONCLEX,   FIOCLEX,   FIOASYNC };
+
+/* And, behind a private root, of terminals, which are the box's own, of the loopback, and of file
+ * systems that share extents; add_ioctl() has the common ones of terminals. Not among them, though an
+ * unprivileged process may ask for it: what makes the kernel load a module (TIOCSETD, SIOCGIFBR,
+ * SIOCGIFVLAN), what types into a terminal (TIOCSTI, TIOCLINUX), what changes flags of the host's
+ * files where a mount is rw. */
+static const uint64_t rooted_ioctls[] = {
+    TIOCGWINSZ,   TIOCSWINSZ,  FIONREAD,   FIONBIO,        FIONCLEX,      FIOCLEX,
+    FIOASYNC,     TIOCSPGRP,   TIOCOUTQ,   TIOCNOTTY,      TIOCGSID,      TIOCPKT,
+    TCSBRKP,      TCGETS2,     TCSETS2,    TCSETSW2,       TCSETSF2,      TIOCGPTN,
+    TIOCSPTLCK,   TIOCGPTPEER, SIOCATMARK, SIOCGIFNAME,    SIOCGIFCONF,   SIOCGIFINDEX,
+    SIOCGIFFLAGS, SIOCGIFADDR, SIOCGIFMTU, SIOCGIFNETMASK, SIOCGIFHWADDR, FICLONE,
+};
+
 static int add_ioctl(scmp_filter_ctx ctx, bool rooted)
 {
-    static const uint64_t requests[] = { TCGETS,  TIOCGWINSZ, TIOCGPGRP, FIONREAD,
-                                         FIONBIO, FIONCLEX,   FIOCLEX,   FIOASYNC };
+    /* TCGETS to TIOCGPGRP, a terminal's attributes and who has it. One rule takes fewer steps. */
+    struct scmp_arg_cmp common = SCMP_A1(SCMP_CMP_MASKED_EQ, ~(uint64_t)0xf, TCGETS & ~0xf);
+    int e;
 
-    if (rooted)
-        return add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), NULL);
-    return add_when(ctx, SCMP_SYS(ioctl), 1, requests, ARRAY_LEN(requests));
+    if (!rooted)
+        return add_when(ctx, SCMP_SYS(ioctl), 1, ioctls, ARRAY_LEN(ioctls));
+    e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), &common);
+    return e < 0 ? e : add_when(ctx, SCMP_SYS(ioctl), 1, rooted_ioctls, ARRAY_LEN(rooted_ioctls));
 }
 
-/* What servers and clients set. A larger buffer is agreed to and not given, as the kernel does
- * with one that is too large: it would be memory that nobody counts. */
-static int add_setsockopt(scmp_filter_ctx ctx)
-{
-    static const uint64_t levels[] = { IPPROTO_IP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_IPV6 };
-    static const uint64_t options[] = { SO_REUSEADDR, SO_BROADCAST, SO_KEEPALIVE, SO_OOBINLINE,
-                                        SO_LINGER,    SO_REUSEPORT, SO_PASSCRED,  SO_RCVLOWAT,
-                                        SO_RCVTIMEO,  SO_SNDTIMEO,  SO_TIMESTAMP };
-    int e = add_when(ctx, SCMP_SYS(setsockopt), 1, levels, ARRAY_LEN(levels));
+/* Options of sockets. Each is a way into a part of the kernel, and most parts are for somebody else:
+ * encapsulation, upper-layer protocols, signatures, repair, filters, tables. */
+struct option {
+    int level;
+    enum scmp_compare how; /* this one, or all up to it: a filter has a step for each */
+    int option;
+};
 
-    for (size_t i = 0; i < ARRAY_LEN(options) && e == 0; i++) {
-        struct scmp_arg_cmp is[] = { SCMP_A1(SCMP_CMP_EQ, SOL_SOCKET),
-                                     SCMP_A2(SCMP_CMP_EQ, options[i]) };
-        e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2, is);
-    }
-    for (uint64_t o = SO_SNDBUF; o <= SO_RCVBUF && e == 0; o++) {
-        struct scmp_arg_cmp is[] = { SCMP_A1(SCMP_CMP_EQ, SOL_SOCKET), SCMP_A2(SCMP_CMP_EQ, o) };
-        e = seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO(0), SCMP_SYS(setsockopt), 2, is);
+/* What servers and clients set. */
+static const struct option options_set[] = {
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_REUSEADDR },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_BROADCAST },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_KEEPALIVE },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_OOBINLINE },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_LINGER },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_REUSEPORT },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_PASSCRED },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_RCVLOWAT },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_RCVTIMEO },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_SNDTIMEO },
+    { SOL_SOCKET, SCMP_CMP_EQ, SO_TIMESTAMP },
+    { IPPROTO_IP, SCMP_CMP_LE, IP_TTL }, /* type of service */
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_PKTINFO },
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_MTU_DISCOVER },
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_RECVERR },
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_BIND_ADDRESS_NO_PORT },
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_MULTICAST_IF },
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_MULTICAST_TTL },
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_MULTICAST_LOOP },
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_ADD_MEMBERSHIP },
+    { IPPROTO_IP, SCMP_CMP_EQ, IP_DROP_MEMBERSHIP },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_V6ONLY },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_UNICAST_HOPS },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_MTU_DISCOVER },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_RECVERR },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_RECVPKTINFO },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_TCLASS },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_MULTICAST_IF },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_MULTICAST_HOPS },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_MULTICAST_LOOP },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_JOIN_GROUP },
+    { IPPROTO_IPV6, SCMP_CMP_EQ, IPV6_LEAVE_GROUP },
+    { IPPROTO_TCP, SCMP_CMP_LE, TCP_DEFER_ACCEPT }, /* delay, keep-alive, cork, segment size */
+    { IPPROTO_TCP, SCMP_CMP_EQ, TCP_QUICKACK },
+    { IPPROTO_TCP, SCMP_CMP_EQ, TCP_USER_TIMEOUT },
+    { IPPROTO_TCP, SCMP_CMP_EQ, TCP_FASTOPEN },
+    { IPPROTO_TCP, SCMP_CMP_EQ, TCP_NOTSENT_LOWAT },
+    { IPPROTO_TCP, SCMP_CMP_EQ, TCP_FASTOPEN_CONNECT },
+};
+
+static int add_options(scmp_filter_ctx ctx, uint32_t action, int nr, const struct option *options,
+                       size_t n)
+{
+    int e = 0;
+
+    for (size_t i = 0; i < n && e == 0; i++) {
+        struct scmp_arg_cmp is[] = { SCMP_A1(SCMP_CMP_EQ, (uint64_t)options[i].level),
+                                     SCMP_A2(options[i].how, (uint64_t)options[i].option) };
+        e = seccomp_rule_add_array(ctx, action, nr, ARRAY_LEN(is), is);
     }
     return e;
+}
+
+/* A larger buffer is agreed to and not given, as the kernel does with one that is too large: it would
+ * be memory that nobody counts. What may be asked for is older than tables of the packet filter and
+ * descriptors of processes, on any level. */
+static int add_all_options(scmp_filter_ctx ctx)
+{
+    static const struct option agreed[] = { { SOL_SOCKET, SCMP_CMP_EQ, SO_SNDBUF },
+                                            { SOL_SOCKET, SCMP_CMP_EQ, SO_RCVBUF } };
+    struct scmp_arg_cmp asked = SCMP_A2(SCMP_CMP_LE, SO_PEERGROUPS);
+    int e =
+        add_options(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), options_set, ARRAY_LEN(options_set));
+
+    if (e == 0)
+        e = add_options(ctx, SCMP_ACT_ERRNO(0), SCMP_SYS(setsockopt), agreed, ARRAY_LEN(agreed));
+    return e < 0 ? e : add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(getsockopt), &asked);
 }
 
 /* What programs do to themselves; not hiding from the watcher (PR_SET_DUMPABLE 0). */
@@ -494,22 +584,52 @@ static int add_pairs(scmp_filter_ctx ctx, bool rooted)
     return e;
 }
 
+/* Types and protocols that an internet socket may have. The kernel loads a module for one that it does
+ * not know yet, and what is not listed is code that few programs need. */
+static const struct {
+    uint64_t type, protocol;
+    uint32_t action;
+} internet[] = {
+    { SOCK_STREAM, 0, SCMP_ACT_ALLOW },
+    { SOCK_STREAM, IPPROTO_TCP, SCMP_ACT_ALLOW },
+    { SOCK_DGRAM, 0, SCMP_ACT_ALLOW },
+    { SOCK_DGRAM, IPPROTO_UDP, SCMP_ACT_ALLOW },
+    /* Programs that try it first fall back at this answer. */
+    { SOCK_STREAM, IPPROTO_MPTCP, SCMP_ACT_ERRNO(EPROTONOSUPPORT) },
+};
+
+static int add_internet(scmp_filter_ctx ctx)
+{
+    /* Both families by one rule: they differ in one bit. */
+    _Static_assert((AF_INET ^ AF_INET6) == 8 && (AF_INET & 8) == 0, "for AF_INET and AF_INET6");
+    int e = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(internet) && e == 0; i++) {
+        struct scmp_arg_cmp is[] = { SCMP_A0(SCMP_CMP_MASKED_EQ, ~(uint64_t)8, AF_INET),
+                                     SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, internet[i].type),
+                                     SCMP_A2(SCMP_CMP_EQ, internet[i].protocol) };
+        e = seccomp_rule_add_array(ctx, internet[i].action, SCMP_SYS(socket), ARRAY_LEN(is), is);
+    }
+    return e;
+}
+
 static int add_sockets(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
 {
     static const int calls[] = { SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
                                  SCMP_SYS(accept4), SCMP_SYS(connect) };
-    static const uint64_t families[] = { AF_INET, AF_INET6, AF_UNIX };
+    struct scmp_arg_cmp of_unix = SCMP_A0(SCMP_CMP_EQ, AF_UNIX);
     bool rooted = wish->level >= LEVEL_NAMESPACES;
-    /* A path on the host is reachable by AF_UNIX whatever Landlock says, so without a private
-     * root there are only pairs. */
-    size_t n = rooted ? 3 : wish->host_network ? 2 : 0;
     int e = add_pairs(ctx, rooted);
 
-    for (size_t i = 0; i < n && e == 0; i++) {
-        struct scmp_arg_cmp is = SCMP_A0(SCMP_CMP_EQ, families[i]);
-        e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), &is);
-    }
-    return e == 0 && n > 0 ? add_each(ctx, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls)) : e;
+    if (e < 0 || (!rooted && !wish->host_network))
+        return e;
+    /* A path on the host is reachable by AF_UNIX whatever Landlock says, so without a private root
+     * there are only pairs. */
+    if (rooted)
+        e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), &of_unix);
+    if (e == 0)
+        e = add_internet(ctx);
+    return e < 0 ? e : add_each(ctx, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls));
 }
 
 /* Say no, and not "what is that?", to a mode with either bit. */
@@ -587,13 +707,15 @@ static int add_all(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
     if (e == 0)
         e = add_self_only(ctx);
     if (e == 0)
+        e = add_scheduler(ctx);
+    if (e == 0)
         e = add_clone(ctx);
     if (e == 0)
         e = add_prctl(ctx);
     if (e == 0)
         e = add_fcntl(ctx);
     if (e == 0)
-        e = add_setsockopt(ctx);
+        e = add_all_options(ctx);
     if (e == 0)
         e = add_personality(ctx);
     if (e == 0)

@@ -388,6 +388,8 @@ static void test_limits(void **state)
         const struct plan *p = &c->plan;
 
         assert_int_equal(rlimit_of(p, RLIMIT_CORE), 1);
+        assert_int_equal(rlimit_of(p, RLIMIT_RTPRIO), 0);
+        assert_int_equal(rlimit_of(p, RLIMIT_NICE), 0);
         assert_int_equal(rlimit_of(p, RLIMIT_NOFILE), 256);
         assert_int_equal(rlimit_of(p, RLIMIT_FSIZE), 256 << 20);
         assert_int_equal(rlimit_of(p, RLIMIT_CPU), RLIM_INFINITY);

@@ -8,7 +8,11 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -270,7 +274,7 @@ static void test_what_does_not_exist_here(void **state)
         CALL(semget),           CALL(mq_open),        CALL(process_madvise),
         CALL(io_setup),         CALL(modify_ldt),     CALL(lookup_dcookie),
         CALL(remap_file_pages), CALL(fanotify_mark),  CALL(quotactl_fd),
-        CALL(nfsservctl),       CALL(uselib),
+        CALL(sched_setattr),    CALL(nfsservctl),     CALL(uselib),
     };
 
     (void)state;
@@ -296,13 +300,13 @@ static const int by_argument[] = { CALL(seccomp),
                                    CALL(ioctl),
                                    CALL(fcntl),
                                    CALL(setsockopt),
+                                   CALL(getsockopt),
                                    CALL(prctl),
                                    CALL(clone),
                                    CALL(prlimit64),
                                    CALL(sched_setaffinity),
                                    CALL(sched_setscheduler),
                                    CALL(sched_setparam),
-                                   CALL(sched_setattr),
                                    CALL(personality),
                                    CALL(socket),
                                    CALL(socketpair) };
@@ -415,7 +419,7 @@ static void test_clone_makes_no_namespace(void **state)
 static void test_only_about_oneself(void **state)
 {
     static const int calls[] = { CALL(prlimit64), CALL(sched_setaffinity), CALL(sched_setscheduler),
-                                 CALL(sched_setparam), CALL(sched_setattr) };
+                                 CALL(sched_setparam) };
     static const uint64_t others[] = { 1, 2, 4711, UINT32_MAX, UINT64_MAX, 1 | (uint64_t)1 << 32 };
 
     (void)state;
@@ -553,6 +557,15 @@ static void test_modes(void **state)
     }
 }
 
+static uint32_t call_with(size_t variant, int nr, uint64_t first, uint64_t second, uint64_t third)
+{
+    struct seccomp_data data = { .nr = nr,
+                                 .arch = seccomp_arch_native(),
+                                 .args = { first, second, third } };
+
+    return run(&variants[variant], &data);
+}
+
 static void test_socket_families(void **state)
 {
     static const struct {
@@ -568,13 +581,147 @@ static void test_socket_families(void **state)
         for (uint64_t family = 0; family < 256; family++) {
             bool want = (family == AF_UNIX && cases[i].of_unix) ||
                         ((family == AF_INET || family == AF_INET6) && cases[i].internet);
+            size_t v = cases[i].variant;
 
-            if (is_allowed(cases[i].variant, CALL(socket), family) != want)
-                fail_msg("%s: family %u", variants[cases[i].variant].name, (unsigned)family);
+            if ((call_with(v, CALL(socket), family, SOCK_STREAM, 0) == SECCOMP_RET_ALLOW) != want)
+                fail_msg("%s: family %u", variants[v].name, (unsigned)family);
             /* The kernel looks at 32 bits: what it would take for another family must not pass. */
             if (!want)
-                assert_false(
-                    is_allowed(cases[i].variant, CALL(socket), family | (uint64_t)1 << 32));
+                assert_int_not_equal(
+                    call_with(v, CALL(socket), family | (uint64_t)1 << 32, SOCK_STREAM, 0),
+                    SECCOMP_RET_ALLOW);
+        }
+    }
+}
+
+/* The kernel loads a module for a type or protocol that it does not know. */
+static void test_socket_protocols(void **state)
+{
+    static const uint64_t families[] = { AF_INET, AF_INET6 };
+
+    (void)state;
+    for (size_t f = 0; f < ARRAY_LEN(families); f++) {
+        for (uint64_t type = 0; type < 16; type++) {
+            for (uint64_t protocol = 0; protocol < 300; protocol++) {
+                bool want = (type == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP)) ||
+                            (type == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP));
+                uint64_t flags = type | SOCK_CLOEXEC | SOCK_NONBLOCK;
+
+                assert_int_equal(call_with(NAMESPACES, CALL(socket), families[f], flags,
+                                           protocol) == SECCOMP_RET_ALLOW,
+                                 want);
+                assert_int_equal(call_with(LANDLOCK_NET, CALL(socket), families[f], type,
+                                           protocol) == SECCOMP_RET_ALLOW,
+                                 want);
+            }
+        }
+        assert_int_equal(
+            call_with(NAMESPACES, CALL(socket), families[f], SOCK_STREAM, IPPROTO_MPTCP),
+            SECCOMP_RET_ERRNO | EPROTONOSUPPORT);
+    }
+}
+
+/* What reaches a part of the kernel that no ordinary program needs, and what those do need. */
+static void test_socket_options(void **state)
+{
+    static const struct {
+        int level, option;
+        bool is_set, is_asked;
+    } cases[] = {
+        { SOL_SOCKET, SO_REUSEADDR, true, true },
+        { SOL_SOCKET, SO_ERROR, false, true },
+        { SOL_SOCKET, SO_PEERCRED, false, true },
+        { SOL_SOCKET, SO_DOMAIN, false, true },
+        { SOL_SOCKET, SO_ATTACH_FILTER, false, true }, /* one's own, which is none */
+        { SOL_SOCKET, SO_ATTACH_BPF, false, true },
+        { SOL_SOCKET, SO_BINDTODEVICE, false, true },
+        { SOL_SOCKET, SO_RCVBUFFORCE, false, true },
+        { SOL_SOCKET, SO_ZEROCOPY, false, false },
+        { SOL_SOCKET, SO_TXTIME, false, false },
+        { SOL_SOCKET, 77 /* SO_PEERPIDFD */, false, false },
+        { IPPROTO_TCP, TCP_NODELAY, true, true },
+        { IPPROTO_TCP, TCP_KEEPIDLE, true, true },
+        { IPPROTO_TCP, TCP_INFO, false, true },
+        { IPPROTO_TCP, TCP_USER_TIMEOUT, true, true },
+        { IPPROTO_TCP, TCP_CONGESTION, false, true },
+        { IPPROTO_TCP, TCP_MD5SIG, false, true },
+        { IPPROTO_TCP, TCP_REPAIR, false, true },
+        { IPPROTO_TCP, TCP_ULP, false, true },
+        { IPPROTO_UDP, 100 /* UDP_ENCAP */, false, false },
+        { IPPROTO_UDP, 103 /* UDP_SEGMENT */, false, false },
+        { IPPROTO_IP, IP_TOS, true, true },
+        { IPPROTO_IP, IP_OPTIONS, false, true },
+        { IPPROTO_IP, IP_ADD_MEMBERSHIP, true, true },
+        { IPPROTO_IP, IP_MSFILTER, false, true },
+        { IPPROTO_IP, IP_TRANSPARENT, false, true },
+        { IPPROTO_IP, 64 /* IPT_SO_SET_REPLACE */, false, false },
+        { IPPROTO_IPV6, IPV6_V6ONLY, true, true },
+        { IPPROTO_IPV6, IPV6_ADDRFORM, false, true },
+        { 282 /* SOL_TLS */, 1, false, true },
+        { 279 /* SOL_ALG */, 1, false, true },
+    };
+    const uint64_t high = (uint64_t)1 << 32;
+
+    (void)state;
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+            uint64_t level = (uint64_t)cases[i].level, option = (uint64_t)cases[i].option;
+            bool is_set = call_with(v, CALL(setsockopt), 0, level, option) == SECCOMP_RET_ALLOW;
+            bool is_asked = call_with(v, CALL(getsockopt), 0, level, option) == SECCOMP_RET_ALLOW;
+
+            if (is_set != cases[i].is_set || is_asked != cases[i].is_asked)
+                fail_msg("%s: option %d of level %d", variants[v].name, cases[i].option,
+                         cases[i].level);
+            assert_int_not_equal(call_with(v, CALL(setsockopt), 0, level | high, option),
+                                 SECCOMP_RET_ALLOW);
+        }
+        assert_int_equal(call_with(v, CALL(setsockopt), 0, SOL_SOCKET, SO_RCVBUF),
+                         SECCOMP_RET_ERRNO);
+    }
+}
+
+/* Terminals work, and nobody types into them, loads a module by them or changes a file's flags. */
+static void test_ioctls(void **state)
+{
+    static const uint64_t needed[] = { TCGETS,     TCSETS,    TCSETSW,   TCSETSF,  TIOCGWINSZ,
+                                       TIOCSWINSZ, TIOCSCTTY, TIOCSPGRP, TIOCGPTN, TIOCSPTLCK,
+                                       FIONREAD,   FIONBIO,   FIOCLEX,   FICLONE };
+    static const uint64_t refused[] = { TIOCSTI,
+                                        TIOCLINUX,
+                                        TIOCSETD,
+                                        TIOCCONS,
+                                        TIOCVHANGUP,
+                                        SIOCGIFBR,
+                                        SIOCSIFBR,
+                                        SIOCGIFVLAN,
+                                        SIOCSIFFLAGS,
+                                        SIOCBRADDBR,
+                                        FS_IOC_SETFLAGS,
+                                        FS_IOC_FSSETXATTR,
+                                        0x4b46 /* KDGKBENT */,
+                                        0x5405 | (uint64_t)1 << 16 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+        assert_int_equal(call_with(NAMESPACES, CALL(ioctl), 0, needed[i], 0), SECCOMP_RET_ALLOW);
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+        for (size_t v = 0; v < ARRAY_LEN(variants); v++)
+            assert_int_not_equal(call_with(v, CALL(ioctl), 0, refused[i], 0), SECCOMP_RET_ALLOW);
+}
+
+/* Nobody gets ahead of others. */
+static void test_scheduling(void **state)
+{
+    (void)state;
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
+        for (uint64_t policy = 0; policy < 16; policy++) {
+            bool want = policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
+            const uint64_t reset = SCHED_RESET_ON_FORK;
+
+            for (uint64_t flags = 0; flags <= reset; flags += reset)
+                assert_int_equal(call_with(v, CALL(sched_setscheduler), 0, policy | flags, 0) ==
+                                     SECCOMP_RET_ALLOW,
+                                 want);
         }
     }
 }
@@ -657,6 +804,10 @@ int main(void)
         cmocka_unit_test(test_only_about_oneself),
         cmocka_unit_test(test_personalities),
         cmocka_unit_test(test_socket_families),
+        cmocka_unit_test(test_socket_protocols),
+        cmocka_unit_test(test_socket_options),
+        cmocka_unit_test(test_ioctls),
+        cmocka_unit_test(test_scheduling),
         cmocka_unit_test(test_socket_pairs),
         cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_modes),
