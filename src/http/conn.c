@@ -1,231 +1,247 @@
 /*
- * Connections. evhttp 2.1 reads and writes them, and knows neither how many there may be nor how
- * long a request may take to arrive; it tells when one closes, to whoever has its object, and hands
- * that out with the first whole request. So each is followed from its beginning:
+ * How this works: a connection has one request at a time. Its head is read, then exchange.c decides
+ * who asks, for what, and how much of a body is taken from such a client; the body is read, the
+ * request served, its reply sent. What a client sends ahead meanwhile stays where it is: up to
+ * HEAD_BYTES_MAX here, the rest in the kernel. Not before the client has taken a reply is its next
+ * request looked at, so that replies do not pile up for who does not read them.
  *
- * - The bufferevent is made here, for evhttp to use. As the argument of its callbacks evhttp puts
- *   its own object, which is picked up before anything can have happened on the connection.
- * - What arrives is seen by a callback on the bufferevent's input; the clock of a request starts
- *   there.
- * - Who has not shown the token can send little. Of too much, evhttp answers what it does not hand
- *   out; so it does of what is no HTTP: such answers are seen by a callback on the output, and
- *   counted.
- * - To close one, its socket is shut down: evhttp sees the end of it, and frees what is to be
- *   freed.
+ * evhttp, which libevent offers, is not used for this: it hands out requests when all of them is
+ * there, so that nobody could say how much a stranger may send; it reads sizes of chunks with
+ * strtoll(); it answers what it does not like by itself; it does not see the client of a request
+ * leave; it bounds neither connections nor what is unread.
  */
 #include <arpa/inet.h>
-#include <event2/buffer.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/own.h"
 #include "http/core.h"
 #include "http/guard.h"
 
-enum {
-    EXCESS_MAX = 64,      /* connections beyond the limit that are told so */
-    EXCESS_MS = 2000,     /* how long they have */
-    EVICT_MS = 1000,      /* idle that long: its place can be another's */
-    PIPELINED_MAX = 65536 /* bytes that are read ahead while a request is served */
-};
+/* ---- states ---- */
 
-static void enter(struct conn *c, enum conn_state state)
+static bool is_busy(enum conn_state state)
 {
+    return state == CONN_BUSY || state == CONN_SENDING;
+}
+
+void conn_enter(struct conn *c, enum conn_state state)
+{
+    struct http_counts *counts = &c->server->counts;
+
+    counts->busy = counts->busy + is_busy(state) - is_busy(c->state);
     c->state = state;
     c->since_us = clock_us();
 }
 
-static int64_t ms_in_state(const struct conn *c, int64_t now_us)
+void conn_know(struct conn *c, bool is_known)
 {
-    return (now_us - c->since_us) / 1000;
-}
-
-/* What comes of it from now on does not count. */
-static void discard(struct conn *c)
-{
-    c->is_discarding = true;
-    c->server->counts.held_bytes -= c->bytes;
-    c->bytes = 0;
+    c->server->counts.strangers = c->server->counts.strangers + c->is_known - is_known;
+    c->is_known = is_known;
 }
 
 void conn_drop(struct conn *c)
 {
-    evutil_socket_t fd = bufferevent_getfd(c->bev);
-
+    if (c->is_dropped)
+        return;
     c->is_dropped = true;
-    discard(c);
-    if (fd >= 0)
-        (void)shutdown(fd, SHUT_RDWR);
+    conn_know(c, true);
+    c->server->counts.connections--;
+    c->server->n_excess -= c->is_excess;
+    c->server->counts.unsent_bytes -= c->unsent;
+    c->unsent = 0;
+    (void)bufferevent_disable(c->bev, EV_READ | EV_WRITE);
+    event_active(c->server->on_reap, 0, 1);
 }
-
-/* ---- limits ---- */
-
-/* Close the connection that has been idle for longest, to have its place. */
-static bool evict(struct http_server *s)
-{
-    struct conn *oldest = NULL;
-    int64_t now = clock_us();
-
-    for (struct conn *c = s->conns; c; c = c->next)
-        if (c->state == CONN_IDLE && !c->is_dropped && !c->on_adopt &&
-            ms_in_state(c, now) >= EVICT_MS && (!oldest || c->since_us < oldest->since_us))
-            oldest = c;
-    if (oldest)
-        conn_drop(oldest);
-    return oldest != NULL;
-}
-
-static unsigned patience_ms(const struct conn *c)
-{
-    const struct http_limits *limits = &c->server->spec.limits;
-
-    if (c->is_excess)
-        return EXCESS_MS;
-    return c->state == CONN_READING ? limits->request_ms : limits->idle_ms;
-}
-
-void conn_sweep(struct http_server *s)
-{
-    int64_t now = clock_us();
-
-    for (struct conn *c = s->conns; c; c = c->next) {
-        if (c->state == CONN_BUSY || c->is_dropped || ms_in_state(c, now) < patience_ms(c))
-            continue;
-        s->counts.refused[HTTP_REFUSED_SLOW] += c->state == CONN_READING;
-        conn_drop(c);
-    }
-    if (s->is_paused && s->counts.connections < s->spec.limits.connections + EXCESS_MAX)
-        listeners_pause(s, false);
-}
-
-/* ---- what arrives ---- */
-
-void conn_know(struct conn *c)
-{
-    c->is_known = true;
-    evhttp_connection_set_max_body_size(c->evcon, (ev_ssize_t)c->server->spec.limits.body_bytes);
-}
-
-/* Look at the last `len` bytes of its input. */
-static void look(struct conn *c, size_t len)
-{
-    struct evbuffer *input = bufferevent_get_input(c->bev);
-    size_t all = evbuffer_get_length(input);
-    struct evbuffer_ptr at;
-    struct evbuffer_iovec pieces[4];
-    int n;
-
-    while (len > 0 && !c->is_known &&
-           evbuffer_ptr_set(input, &at, all - len, EVBUFFER_PTR_SET) == 0) {
-        n = evbuffer_peek(input, -1, &at, pieces, ARRAY_LEN(pieces));
-        if (n <= 0)
-            return;
-        for (size_t i = 0; i < (size_t)n && i < ARRAY_LEN(pieces); i++) {
-            if (head_feed(&c->head, pieces[i].iov_base, pieces[i].iov_len, c->server->spec.token))
-                conn_know(c);
-            len -= pieces[i].iov_len;
-        }
-    }
-}
-
-static size_t body_max(const struct conn *c)
-{
-    size_t most = c->server->spec.limits.body_bytes;
-
-    return c->is_known || most < STRANGER_BYTES_MAX ? most : STRANGER_BYTES_MAX;
-}
-
-static void drop_held(struct conn *c)
-{
-    if (c->state != CONN_READING || c->is_dropped)
-        return;
-    c->server->counts.refused[HTTP_REFUSED_HELD_BYTES]++;
-    conn_drop(c);
-}
-
-/* More is held than may be: those who are not known go, before one that is has to. */
-static void relieve(struct conn *c)
-{
-    struct http_server *s = c->server;
-
-    for (struct conn *other = s->conns; other && c->is_known; other = other->next)
-        if (!other->is_known)
-            drop_held(other);
-    if (s->counts.held_bytes > s->spec.limits.held_bytes)
-        drop_held(c);
-}
-
-static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *data)
-{
-    struct conn *c = data;
-    struct http_server *s = c->server;
-
-    (void)input;
-    if (info->n_added == 0 || c->is_discarding)
-        return;
-    c->bytes += info->n_added;
-    s->counts.held_bytes += info->n_added;
-    if (c->state == CONN_IDLE)
-        enter(c, CONN_READING);
-    if (c->state == CONN_READING)
-        look(c, info->n_added);
-    if (c->bytes > body_max(c) + 2 * (size_t)HEADER_BYTES_MAX)
-        discard(c); /* evhttp reads all of it, so that its client reads why */
-    if (s->counts.held_bytes > s->spec.limits.held_bytes)
-        relieve(c);
-}
-
-/* What evhttp answers by itself, which is the last on its connection: "HTTP/1.1 400 ..." */
-static void on_answer(struct evbuffer *output, const struct evbuffer_cb_info *info, void *data)
-{
-    struct conn *c = data;
-    struct http_counts *counts = &c->server->counts;
-    char line[13] = "";
-
-    if (info->orig_size > 0 || info->n_added == 0 || c->state == CONN_BUSY ||
-        evbuffer_copyout(output, line, sizeof(line) - 1) != sizeof(line) - 1)
-        return;
-    if (line[9] != '4' && line[9] != '5')
-        return; /* 100: go on */
-    counts->replies[line[9] - '0']++;
-    counts->refused[strcmp(line + 9, "413") == 0 ? HTTP_REFUSED_SIZE : HTTP_REFUSED_MALFORMED]++;
-}
-
-/* ---- life ---- */
 
 static void conn_free(struct conn *c)
 {
     struct http_server *s = c->server;
 
+    conn_drop(c);
     if (c->prev)
         c->prev->next = c->next;
     else
         s->conns = c->next;
     if (c->next)
         c->next->prev = c->prev;
-    s->counts.connections--;
-    s->counts.busy -= c->state == CONN_BUSY;
-    s->counts.held_bytes -= c->bytes;
-    if (c->on_adopt) {
-        event_free(c->on_adopt);
-        bufferevent_decref(c->bev);
-    }
+    if (c->exchange)
+        exchange_lose(c->exchange);
+    conn_enter(c, CONN_IDLE);
+    bufferevent_free(c->bev);
     free(c);
 }
 
-static void on_close(struct evhttp_connection *evcon, void *data)
+void conns_reap(struct http_server *s)
+{
+    for (struct conn *c = s->conns, *next; c; c = next) {
+        next = c->next;
+        if (c->is_dropped)
+            conn_free(c);
+    }
+}
+
+void conns_free(struct http_server *s)
+{
+    while (s->conns)
+        conn_free(s->conns);
+}
+
+/* ---- what arrives ---- */
+
+static void take_head(struct conn *c)
+{
+    struct evbuffer *input = bufferevent_get_input(c->bev);
+    size_t len = evbuffer_get_length(input);
+    const char *text = (const char *)evbuffer_pullup(input, -1);
+    int end;
+
+    if (!c->has_skipped && len >= 2 && memcmp(text, "\r\n", 2) == 0) {
+        /* Some clients send an empty line behind a body: RFC 9112, 2.2. */
+        (void)evbuffer_drain(input, 2);
+        len -= 2;
+        text += 2;
+        c->scanned = 0;
+        c->has_skipped = true;
+    }
+    if (len == 0)
+        return;
+    end = head_find_end(text, len, &c->scanned);
+    if (end == 0 && len < HEAD_BYTES_MAX)
+        return;
+    c->scanned = 0;
+    c->has_skipped = false;
+    if (end > 0)
+        exchange_begin(c, text, (size_t)end);
+    else if (end < 0)
+        exchange_reject(c, 400, "this is not HTTP");
+    else
+        exchange_reject(c, 431, "the request's head is too long");
+    (void)evbuffer_drain(input, end > 0 ? (size_t)end : len);
+}
+
+/* Look at what is there. Whatever it leads to, the connection is there when this returns. */
+static void advance(struct conn *c)
+{
+    struct evbuffer *input = bufferevent_get_input(c->bev);
+
+    if (c->is_dropped)
+        return;
+    if (c->state == CONN_IDLE && evbuffer_get_length(input) > 0) {
+        conn_enter(c, CONN_HEAD);
+        c->began_us = c->since_us;
+    }
+    if (c->state == CONN_HEAD)
+        take_head(c);
+    if (c->state == CONN_BODY)
+        exchange_read(c->exchange, input);
+    if (c->state == CONN_CLOSING) {
+        (void)evbuffer_drain(input, evbuffer_get_length(input));
+        c->since_us = clock_us();
+    }
+}
+
+static void on_read(struct bufferevent *bev, void *data)
+{
+    (void)bev;
+    advance(data);
+}
+
+/* ---- what is sent ---- */
+
+static void on_output(struct evbuffer *output, const struct evbuffer_cb_info *info, void *data)
 {
     struct conn *c = data;
 
-    (void)evcon;
-    (void)evbuffer_remove_cb_entry(bufferevent_get_input(c->bev), c->on_bytes);
-    (void)evbuffer_remove_cb_entry(bufferevent_get_output(c->bev), c->on_answer);
-    if (c->exchange)
-        exchange_lose(c->exchange);
-    conn_free(c);
+    (void)output;
+    if (c->is_dropped)
+        return;
+    if (c->unsent == 0) {
+        c->unsent_since_us = clock_us();
+        c->sent = 0;
+    }
+    c->sent += info->n_deleted;
+    c->unsent = c->unsent + info->n_added - info->n_deleted;
+    c->server->counts.unsent_bytes =
+        c->server->counts.unsent_bytes + info->n_added - info->n_deleted;
+}
+
+void conn_send(struct conn *c, struct evbuffer *data)
+{
+    if (!c->is_dropped)
+        (void)evbuffer_add_buffer(bufferevent_get_output(c->bev), data);
+}
+
+void conn_finish(struct conn *c)
+{
+    conn_enter(c, CONN_SENDING);
+    if (c->unsent == 0)
+        bufferevent_trigger(c->bev, EV_WRITE, BEV_TRIG_DEFER_CALLBACKS);
+}
+
+/* No more is sent. Its client reads the last reply before it sees the connection end, which it
+ * would not if something that it sent were never read. */
+static void begin_close(struct conn *c)
+{
+    if (c->has_ended) {
+        conn_drop(c);
+        return;
+    }
+    (void)shutdown(bufferevent_getfd(c->bev), SHUT_WR);
+    conn_enter(c, CONN_CLOSING);
+    advance(c);
+}
+
+static void on_sent(struct bufferevent *bev, void *data)
+{
+    struct conn *c = data;
+
+    (void)bev;
+    if (c->state != CONN_SENDING || c->unsent > 0 || c->is_dropped)
+        return;
+    if (c->is_last || c->has_ended) {
+        begin_close(c);
+        return;
+    }
+    conn_enter(c, CONN_IDLE);
+    advance(c);
+}
+
+/* ---- its end ---- */
+
+static void on_event(struct bufferevent *bev, short what, void *data)
+{
+    struct conn *c = data;
+
+    (void)bev;
+    c->has_ended = true;
+    if (what & BEV_EVENT_ERROR || c->state != CONN_SENDING)
+        conn_free(c); /* else it may still read what it asked for */
+}
+
+/* ---- its beginning ---- */
+
+/* Whose connection it is, for shares and rates. Who has one IPv6 address has its whole network. */
+static void put_address(struct conn *c, const struct sockaddr *from)
+{
+    union {
+        struct in6_addr v6;
+        struct in_addr v4;
+    } a;
+
+    if (from->sa_family == AF_INET) {
+        memcpy(&a.v4, (const char *)from + offsetof(struct sockaddr_in, sin_addr), sizeof(a.v4));
+        (void)inet_ntop(AF_INET, &a.v4, c->address, sizeof(c->address));
+    } else if (from->sa_family == AF_INET6) {
+        memcpy(&a.v6, (const char *)from + offsetof(struct sockaddr_in6, sin6_addr), sizeof(a.v6));
+        if (!IN6_IS_ADDR_V4MAPPED(&a.v6))
+            memset(&a.v6.s6_addr[8], 0, 8);
+        (void)inet_ntop(AF_INET6, &a.v6, c->address, sizeof(c->address));
+    }
 }
 
 /* How it came decides what its Host may be. */
@@ -261,130 +277,47 @@ static void keep_alive(int fd)
         { IPPROTO_TCP, TCP_NODELAY, 1 },
     };
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
         (void)setsockopt(fd, options[i].level, options[i].option, &options[i].value,
                          sizeof(options[i].value));
 }
 
-static void on_adopt(evutil_socket_t fd, short what, void *data)
+static void conn_link(struct conn *c)
 {
-    struct conn *c = data;
-    struct bufferevent *bev = c->bev;
-    void *evcon = NULL;
+    struct http_server *s = c->server;
 
-    (void)fd;
-    (void)what;
-    bufferevent_getcb(bev, NULL, NULL, NULL, &evcon);
-    if (!evcon || bufferevent_getfd(bev) < 0) { /* evhttp has given it up */
-        conn_free(c);
-        return;
-    }
-    event_free(c->on_adopt);
-    c->on_adopt = NULL;
-    c->evcon = evcon;
-    evhttp_connection_set_closecb(evcon, on_close, c);
-    c->on_bytes = evbuffer_add_cb(bufferevent_get_input(bev), on_bytes, c);
-    c->on_answer = evbuffer_add_cb(bufferevent_get_output(bev), on_answer, c);
-    if (!c->server->spec.token)
-        conn_know(c);
-    else if (!c->is_known)
-        evhttp_connection_set_max_body_size(evcon, (ev_ssize_t)body_max(c));
-    c->ours = ours_of(bufferevent_getfd(bev));
-    if (!(c->ours & GUARD_ANY))
-        keep_alive(bufferevent_getfd(bev));
-    bufferevent_decref(bev);
-}
-
-static bool is_over_limit(struct http_server *s)
-{
-    if (s->counts.connections <= s->spec.limits.connections)
-        return false;
-    if (s->counts.connections >= s->spec.limits.connections + EXCESS_MAX)
-        listeners_pause(s, true);
-    if (evict(s))
-        return false;
-    s->counts.refused[HTTP_REFUSED_CONNECTIONS]++;
-    return true;
-}
-
-struct bufferevent *conn_accept(struct event_base *base, void *data)
-{
-    struct http_server *s = data;
-    struct bufferevent *bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-    struct conn *c = bev ? calloc(1, sizeof(*c)) : NULL;
-    struct timeval write_time = { .tv_sec = s->spec.limits.write_ms / 1000,
-                                  .tv_usec = s->spec.limits.write_ms % 1000 * 1000 };
-
-    if (!c)
-        return bev; /* it will be served without being followed */
-    *c = (struct conn){ .server = s, .bev = bev, .next = s->conns };
-    enter(c, CONN_IDLE);
-    c->on_adopt = event_new(base, -1, 0, on_adopt, c);
-    if (!c->on_adopt) {
-        free(c);
-        return bev;
-    }
+    c->next = s->conns;
     if (c->next)
         c->next->prev = c;
     s->conns = c;
     s->counts.connections++;
+    s->counts.strangers++;
     s->counts.accepted++;
-    c->is_excess = is_over_limit(s);
-    (void)bufferevent_set_timeouts(bev, NULL, &write_time);
-    bufferevent_incref(bev);
-    event_active(c->on_adopt, 0, 1);
-    return bev;
 }
 
-void conns_forget(struct http_server *s)
+void conn_accept(struct http_server *s, int fd, const struct sockaddr *from)
 {
-    while (s->conns)
-        conn_free(s->conns);
-}
+    struct bufferevent *bev = bufferevent_socket_new(s->spec.base, fd, BEV_OPT_CLOSE_ON_FREE);
+    struct conn *c = bev ? calloc(1, sizeof(*c)) : NULL;
 
-/* ---- serving ---- */
-
-struct conn *conn_of(struct http_server *s, struct evhttp_request *req)
-{
-    struct bufferevent *bev = evhttp_connection_get_bufferevent(evhttp_request_get_connection(req));
-    struct conn *c = s->conns;
-
-    while (c && c->bev != bev)
-        c = c->next;
-    return c;
-}
-
-static void on_complete(struct evhttp_request *req, void *data)
-{
-    struct conn *c = data;
-    struct http_server *s = c->server;
-    size_t ahead = evbuffer_get_length(bufferevent_get_input(c->bev));
-
-    (void)req;
-    s->counts.busy--;
-    s->counts.held_bytes = s->counts.held_bytes - c->bytes + ahead;
-    c->bytes = ahead;
-    c->is_discarding = false;
-    bufferevent_setwatermark(c->bev, EV_READ, 0, 0);
-    enter(c, ahead > 0 ? CONN_READING : CONN_IDLE);
-    c->head = (struct head){ 0 };
-    if (!c->is_known)
-        look(c, ahead);
-}
-
-void conn_serve(struct conn *c, struct evhttp_request *req)
-{
-    bufferevent_data_cb on_write = NULL;
-    bufferevent_event_cb on_event = NULL;
-    void *evcon = NULL;
-
-    enter(c, CONN_BUSY);
-    c->server->counts.busy++;
-    evhttp_request_set_on_complete_cb(req, on_complete, c);
-    /* evhttp has stopped reading, and so would not see its client leave. It does not expect a
-     * request's bytes either: those of the next one are left where they are. */
-    bufferevent_getcb(c->bev, NULL, &on_write, &on_event, &evcon);
-    bufferevent_setcb(c->bev, NULL, on_write, on_event, evcon);
-    bufferevent_setwatermark(c->bev, EV_READ, 0, PIPELINED_MAX);
-    (void)bufferevent_enable(c->bev, EV_READ);
+    if (!c || !evbuffer_add_cb(bufferevent_get_output(bev), on_output, c)) {
+        if (bev)
+            bufferevent_free(bev);
+        else
+            (void)close(fd);
+        free(c);
+        return;
+    }
+    *c = (struct conn){ .server = s, .bev = bev, .ours = ours_of(fd) };
+    put_address(c, from);
+    conn_enter(c, CONN_IDLE);
+    c->came_us = c->since_us;
+    conn_link(c);
+    crowd_admit(c);
+    if (!(c->ours & GUARD_ANY))
+        keep_alive(fd);
+    bufferevent_setcb(bev, on_read, on_sent, on_event, c);
+    bufferevent_setwatermark(bev, EV_READ, 0, HEAD_BYTES_MAX);
+    if (!c->is_dropped && bufferevent_enable(bev, EV_READ | EV_WRITE) < 0)
+        conn_drop(c);
 }

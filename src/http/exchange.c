@@ -1,25 +1,19 @@
-/* One request and its reply: who may ask, which route, what is sent. */
-#include <event2/buffer.h>
-#include <event2/http.h>
-#include <event2/http_struct.h>
-#include <event2/keyvalq_struct.h>
+/*
+ * One request: who may ask, which route, how much of it is taken. All of that is decided when its
+ * head is there, by this request's own headers: what the connection showed before does not count.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/own.h"
 #include "http/core.h"
 #include "http/guard.h"
 
 enum {
-    STREAM_FULL_BYTES = 1 << 20,
-    FAILED_LOGIN_COST = 20, /* requests that a wrong token counts for */
-    RETRY_SECONDS = 1
+    FAILED_LOGIN_COST = 20 /* requests that a wrong token counts for */
 };
-
-static const char as_json[] = "application/json";
 
 const char *const http_refusal_names[HTTP_REFUSALS] = {
 #define X(sym, name) [HTTP_REFUSED_##sym] = (name),
@@ -28,151 +22,13 @@ const char *const http_refusal_names[HTTP_REFUSALS] = {
 };
 
 static const struct {
-    enum evhttp_cmd_type theirs;
     enum http_method ours;
     const char *name;
 } methods[] = {
-    { EVHTTP_REQ_GET, HTTP_GET, "GET" },
-    { EVHTTP_REQ_POST, HTTP_POST, "POST" },
-    { EVHTTP_REQ_DELETE, HTTP_DELETE, "DELETE" },
+    { HTTP_GET, "GET" },
+    { HTTP_POST, "POST" },
+    { HTTP_DELETE, "DELETE" },
 };
-
-/* ---- replies ---- */
-
-void http_set_header(struct http_exchange *x, const char *name, const char *value)
-{
-    (void)evhttp_add_header(evhttp_request_get_output_headers(x->req), name, value);
-}
-
-/* It has been answered: what is left of it is evhttp's. */
-static struct evhttp_request *leave(struct http_exchange *x, int status)
-{
-    struct evhttp_request *req = x->req;
-
-    if (status >= 100 && status < 600)
-        x->server->counts.replies[status / 100]++;
-    x->conn->exchange = NULL;
-    if (x->server->is_draining || x->conn->is_excess)
-        http_set_header(x, "Connection", "close");
-    free(x);
-    return req;
-}
-
-static void set_common_headers(struct http_exchange *x)
-{
-    const char *origin = http_header(x, "Origin");
-
-    http_set_header(x, "Cache-Control", "no-store");
-    http_set_header(x, "X-Content-Type-Options", "nosniff");
-    if (!origin || !x->is_admitted)
-        return;
-    http_set_header(x, "Access-Control-Allow-Origin", origin);
-    http_set_header(x, "Access-Control-Expose-Headers", "Mcp-Session-Id");
-    http_set_header(x, "Vary", "Origin");
-}
-
-void http_reply(struct http_exchange *x, int status, const char *type, const char *text, size_t len)
-{
-    struct evbuffer *body = evbuffer_new();
-    struct evhttp_request *req;
-
-    set_common_headers(x);
-    if (type)
-        http_set_header(x, "Content-Type", type);
-    if (body && len > 0)
-        (void)evbuffer_add(body, text, len);
-    req = leave(x, status);
-    evhttp_send_reply(req, status, NULL, body);
-    if (body)
-        evbuffer_free(body);
-}
-
-static void reply_failed(struct http_exchange *x, int status, const char *kind, const char *message,
-                         const char *hint)
-{
-    auto_json json_t *body = json_pack("{s:s,s:{s:s,s:o,s:s}}", "status", "failed", "error", "type",
-                                       kind, "message", json_lossy(message), "hint", hint);
-    auto_free char *text = body ? json_text(body) : NULL;
-
-    http_reply(x, status, as_json, text, text ? strlen(text) : 0);
-}
-
-void http_reply_error(struct http_exchange *x, int status, const char *kind, const char *message)
-{
-    reply_failed(x, status, kind, message, "");
-}
-
-static void retry_later(struct http_exchange *x, int status, const char *message)
-{
-    char seconds[16];
-
-    (void)snprintf(seconds, sizeof(seconds), "%d", RETRY_SECONDS);
-    http_set_header(x, "Retry-After", seconds);
-    http_reply_error(x, status, "busy", message);
-}
-
-void http_reply_busy(struct http_exchange *x, const char *message)
-{
-    x->server->counts.refused[HTTP_REFUSED_BUSY]++;
-    retry_later(x, 503, message);
-}
-
-/* ---- streams ---- */
-
-static bool is_http_1_0(const struct http_exchange *x)
-{
-    return x->req->major == 1 && x->req->minor == 0;
-}
-
-void http_stream_begin(struct http_exchange *x)
-{
-    set_common_headers(x);
-    http_set_header(x, "Content-Type", "text/event-stream");
-    http_set_header(x, "X-Accel-Buffering", "no"); /* for a proxy that would keep it back */
-    if (is_http_1_0(x)) /* it knows no chunks: the end of the connection is that of the stream */
-        http_set_header(x, "Connection", "close");
-    evhttp_send_reply_start(x->req, 200, NULL);
-}
-
-static void send_piece(struct http_exchange *x, struct evbuffer *piece)
-{
-    evhttp_send_reply_chunk(x->req, piece);
-    evbuffer_free(piece);
-}
-
-void http_stream_send(struct http_exchange *x, const char *name, const char *text, size_t len)
-{
-    struct evbuffer *piece = evbuffer_new();
-
-    if (!piece)
-        return;
-    if (name)
-        (void)evbuffer_add_printf(piece, "event: %s\n", name);
-    (void)evbuffer_add(piece, "data: ", 6);
-    (void)evbuffer_add(piece, text, len);
-    (void)evbuffer_add(piece, "\n\n", 2);
-    send_piece(x, piece);
-}
-
-void http_stream_ping(struct http_exchange *x)
-{
-    struct evbuffer *piece = evbuffer_new();
-
-    if (!piece)
-        return;
-    (void)evbuffer_add(piece, ":\n\n", 3);
-    send_piece(x, piece);
-}
-
-void http_stream_end(struct http_exchange *x)
-{
-    evhttp_send_reply_end(leave(x, 200));
-}
-
-bool http_stream_is_full(const struct http_exchange *x)
-{
-    return evbuffer_get_length(bufferevent_get_output(x->conn->bev)) >= STREAM_FULL_BYTES;
-}
 
 /* ---- what routes ask ---- */
 
@@ -183,16 +39,13 @@ enum http_method http_method(const struct http_exchange *x)
 
 const char *http_header(const struct http_exchange *x, const char *name)
 {
-    return evhttp_find_header(evhttp_request_get_input_headers(x->req), name);
+    return head_get(&x->head, name);
 }
 
 const char *http_body(struct http_exchange *x, size_t *ret_len)
 {
-    struct evbuffer *input = evhttp_request_get_input_buffer(x->req);
-    const char *text = (const char *)evbuffer_pullup(input, -1);
-
-    *ret_len = text ? evbuffer_get_length(input) : 0;
-    return text ? text : "";
+    *ret_len = x->body.len;
+    return x->body.data ? x->body.data : "";
 }
 
 bool http_accepts(const struct http_exchange *x, const char *type)
@@ -214,7 +67,7 @@ bool http_need_json(struct http_exchange *x)
     const char *type = http_header(x, "Content-Type");
 
     /* A web page can send other types anywhere without asking first. */
-    if (type && guard_type(type, as_json))
+    if (type && guard_type(type, "application/json"))
         return true;
     reply_failed(x, 415, "invalid", "Content-Type must be application/json",
                  "curl: -H 'Content-Type: application/json'");
@@ -227,52 +80,243 @@ void http_on_gone(struct http_exchange *x, void (*gone)(void *data), void *data)
     x->gone_data = data;
 }
 
+/* ---- life ---- */
+
+/* What it counts for from now on. */
+static void account(struct http_exchange *x, size_t held, size_t served)
+{
+    struct http_counts *counts = &x->server->counts;
+
+    counts->held_bytes = counts->held_bytes + held - x->held;
+    counts->served_bytes = counts->served_bytes + served - x->served;
+    x->held = held;
+    x->served = served;
+}
+
+static void exchange_free(struct http_exchange *x)
+{
+    if (!x)
+        return;
+    account(x, 0, 0);
+    head_done(&x->head);
+    gb_buf_done(&x->body);
+    if (x->lines)
+        evbuffer_free(x->lines);
+    free(x);
+}
+
+static struct http_exchange *exchange_new(struct conn *c)
+{
+    struct http_exchange *x = calloc(1, sizeof(*x));
+
+    if (!x) {
+        conn_drop(c);
+        return NULL;
+    }
+    *x = (struct http_exchange){ .server = c->server, .conn = c, .lines = evbuffer_new() };
+    gb_buf_init(&x->body, c->server->spec.limits.body_bytes);
+    if (!x->lines) {
+        exchange_free(x);
+        conn_drop(c);
+        return NULL;
+    }
+    c->exchange = x;
+    return x;
+}
+
+void exchange_leave(struct http_exchange *x, int status)
+{
+    struct conn *c = x->conn;
+
+    x->server->counts.replies[status / 100]++;
+    c->exchange = NULL;
+    exchange_free(x);
+    conn_finish(c);
+}
+
 void exchange_lose(struct http_exchange *x)
 {
-    struct evhttp_request *req = x->req;
-
-    x->server->counts.vanished++;
     x->conn->exchange = NULL;
+    if (x->conn->state == CONN_BUSY)
+        x->server->counts.vanished++;
     if (x->gone)
         x->gone(x->gone_data);
-    free(x);
-    /* When its client left, evhttp has parted with it; when the server ends, it has not. */
-    if (!evhttp_request_get_connection(req))
-        evhttp_request_free(req);
+    exchange_free(x);
+}
+
+/* ---- refusals ---- */
+
+/* It will be told so when its body has come, or at once if it is too long to wait for. */
+static void refuse(struct http_exchange *x, enum http_refusal why, int status, const char *message,
+                   const char *hint)
+{
+    struct refusal *r = &x->refusal;
+
+    r->why = why;
+    r->status = status;
+    (void)snprintf(r->message, sizeof(r->message), "%s", message);
+    (void)snprintf(r->hint, sizeof(r->hint), "%s", hint);
+}
+
+static void reply_refusal(struct http_exchange *x)
+{
+    const struct refusal *r = &x->refusal;
+    char message[sizeof(r->message)], hint[sizeof(r->hint)];
+
+    (void)snprintf(message, sizeof(message), "%s", r->message);
+    (void)snprintf(hint, sizeof(hint), "%s", r->hint);
+    x->server->counts.refused[r->why]++;
+    reply_failed(x, r->status, r->status == 503 || r->status == 429 ? "busy" : "invalid", message,
+                 hint);
+}
+
+static void reply_last_refusal(struct http_exchange *x)
+{
+    x->conn->is_last = true;
+    reply_refusal(x);
+}
+
+void exchange_refuse(struct http_exchange *x, enum http_refusal why, int status,
+                     const char *message)
+{
+    refuse(x, why, status, message, "");
+    reply_last_refusal(x); /* what comes next may not be a request's beginning */
+}
+
+void exchange_reject(struct conn *c, int status, const char *message)
+{
+    struct http_exchange *x = exchange_new(c);
+
+    if (!x)
+        return;
+    x->head.method = "";
+    exchange_refuse(x, HTTP_REFUSED_MALFORMED, status, message);
+}
+
+static void refuse_method(struct http_exchange *x, const struct http_route *route)
+{
+    char allowed[64] = "", message[96];
+
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        if (route->methods & methods[i].ours)
+            (void)snprintf(allowed + strlen(allowed), sizeof(allowed) - strlen(allowed), "%s%s",
+                           *allowed ? ", " : "", methods[i].name);
+    http_set_header(x, "Allow", allowed);
+    (void)snprintf(message, sizeof(message), "this path takes %s", allowed);
+    refuse(x, HTTP_REFUSED_METHOD, 405, message, "");
+}
+
+static void refuse_path(struct http_exchange *x)
+{
+    const struct http_server *s = x->server;
+    char there[200] = "there are";
+
+    for (size_t i = 0; i < s->n_routes; i++)
+        (void)snprintf(there + strlen(there), sizeof(there) - strlen(there), "%s %s", i ? "," : "",
+                       s->routes[i].path);
+    refuse(x, HTTP_REFUSED_PATH, 404, "there is nothing at this path", there);
 }
 
 /* ---- admission ---- */
 
-static void refuse_with(struct http_exchange *x, enum http_refusal why, int status,
-                        const char *message, const char *hint)
+/* Is it for us, and from a place from which it may be asked? */
+static bool admit(struct http_exchange *x)
 {
-    x->server->counts.refused[why]++;
-    if (status == 503 || status == 429) {
-        retry_later(x, status, message);
+    const struct http_spec *spec = &x->server->spec;
+    const char *host = http_header(x, "Host"), *origin = http_header(x, "Origin");
+    const char *named = x->head.host;
+
+    if (x->conn->is_excess)
+        refuse(x, HTTP_REFUSED_BUSY, 503, "too many connections", "");
+    else if ((host && !guard_host(host, x->conn->ours, spec->hosts)) ||
+             (named && !guard_host(named, x->conn->ours, spec->hosts)))
+        refuse(x, HTTP_REFUSED_HOST, 403, "the Host is not one of this server (--allow-host)", "");
+    else if (origin && !guard_origin(origin, spec->origins))
+        refuse(x, HTTP_REFUSED_ORIGIN, 403, "the Origin may not ask here (--allow-origin)", "");
+    else
+        x->is_admitted = true;
+    return x->is_admitted;
+}
+
+static bool is_preflight(const struct http_exchange *x)
+{
+    return strcmp(x->head.method, "OPTIONS") == 0 && http_header(x, "Origin");
+}
+
+/* Who shows the token has a rate that no stranger can use up. */
+static bool take_rate(struct http_exchange *x, bool is_known, unsigned cost)
+{
+    struct http_server *s = x->server;
+
+    if (rates_take(is_known ? s->rates : s->stranger_rates, x->conn->address, cost, clock_us()))
+        return true;
+    refuse(x, HTTP_REFUSED_RATE, 429, "too many requests a second", "");
+    return false;
+}
+
+/* Does it show the token, or need none? */
+static bool authenticate(struct http_exchange *x)
+{
+    const char *token = x->server->spec.token, *shown = http_header(x, "Authorization");
+    bool is_known = !token || guard_token(shown, token);
+
+    conn_know(x->conn, is_known);
+    if (is_known)
+        return take_rate(x, true, 1);
+    if (is_preflight(x) || (x->route && x->route->is_open))
+        return take_rate(x, false, 1);
+    if (!take_rate(x, false, FAILED_LOGIN_COST))
+        return false;
+    http_set_header(x, "WWW-Authenticate", "Bearer realm=\"glovebox\"");
+    refuse(x, HTTP_REFUSED_TOKEN, 401,
+           shown ? "this is not the server's token, as Authorization: Bearer TOKEN"
+                 : "a token is needed: Authorization: Bearer TOKEN",
+           "the server says at its start which file has it");
+    return false;
+}
+
+static const struct http_route *find_route(const struct http_server *s, const char *path)
+{
+    for (size_t i = 0; i < s->n_routes; i++)
+        if (strcmp(s->routes[i].path, path) == 0)
+            return &s->routes[i];
+    return NULL;
+}
+
+/* How much of a body is read from this client. */
+static size_t body_max(const struct http_exchange *x)
+{
+    size_t most = x->server->spec.limits.body_bytes;
+
+    return (x->conn->is_known && x->refusal.status == 0) || most < STRANGER_BYTES_MAX
+               ? most
+               : STRANGER_BYTES_MAX;
+}
+
+static void judge(struct http_exchange *x)
+{
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        if (strcmp(methods[i].name, x->head.method) == 0)
+            x->method = methods[i].ours;
+    x->route = find_route(x->server, x->head.path);
+    if (!admit(x) || !authenticate(x) || is_preflight(x))
         return;
-    }
-    if (status == 400) /* who knows where the next request begins */
-        http_set_header(x, "Connection", "close");
-    reply_failed(x, status, "invalid", message, hint);
+    if (!x->route)
+        refuse_path(x);
+    else if (!(x->route->methods & x->method))
+        refuse_method(x, x->route);
+    else if (x->server->is_draining && !x->route->is_open)
+        refuse(x, HTTP_REFUSED_DRAINING, 503, "the server is about to end", "");
 }
 
-static void refuse(struct http_exchange *x, enum http_refusal why, int status, const char *message)
-{
-    refuse_with(x, why, status, message, "");
-}
+/* ---- its body, and then its turn ---- */
 
-static const char *address_of(const struct http_exchange *x)
+static void refuse_size(struct http_exchange *x)
 {
-    char *address = NULL;
-    uint16_t port = 0;
-
-    evhttp_connection_get_peer(evhttp_request_get_connection(x->req), &address, &port);
-    return address ? address : "";
-}
-
-static bool may_go_on(struct http_exchange *x, unsigned cost)
-{
-    return rates_take(x->server->rates, address_of(x), cost, clock_us());
+    exchange_refuse(x, HTTP_REFUSED_SIZE, 413,
+                    x->conn->is_known
+                        ? "the request's body is too long"
+                        : "the request's body is too long to be sent without a token");
 }
 
 /* A page of an origin that may ask wants to know that it may. */
@@ -286,125 +330,80 @@ static void reply_preflight(struct http_exchange *x)
     http_reply(x, 204, NULL, NULL, 0);
 }
 
-static const struct http_route *find_route(const struct http_server *s, const char *path)
+/* All of it is there. */
+static void serve(struct http_exchange *x)
 {
-    for (size_t i = 0; path && i < s->n_routes; i++)
-        if (strcmp(s->routes[i].path, path) == 0)
-            return &s->routes[i];
-    return NULL;
-}
+    struct http_server *s = x->server;
+    struct conn *c = x->conn;
+    size_t len = x->body.len;
 
-static void refuse_method(struct http_exchange *x, const struct http_route *route)
-{
-    char allowed[64] = "", message[96];
-
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
-        if (route->methods & methods[i].ours)
-            (void)snprintf(allowed + strlen(allowed), sizeof(allowed) - strlen(allowed), "%s%s",
-                           *allowed ? ", " : "", methods[i].name);
-    http_set_header(x, "Allow", allowed);
-    (void)snprintf(message, sizeof(message), "this path takes %s", allowed);
-    refuse(x, HTTP_REFUSED_METHOD, 405, message);
-}
-
-static void refuse_path(struct http_exchange *x)
-{
-    const struct http_server *s = x->server;
-    char there[200] = "there are";
-
-    for (size_t i = 0; i < s->n_routes; i++)
-        (void)snprintf(there + strlen(there), sizeof(there) - strlen(there), "%s %s", i ? "," : "",
-                       s->routes[i].path);
-    refuse_with(x, HTTP_REFUSED_PATH, 404, "there is nothing at this path", there);
-}
-
-/* Is it for us, and from somebody who may ask? If not, it has been answered. */
-static bool admit(struct http_exchange *x)
-{
-    const struct http_spec *spec = &x->server->spec;
-    const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(x->req);
-    const char *host = http_header(x, "Host"), *origin = http_header(x, "Origin");
-    const char *named = uri ? evhttp_uri_get_host(uri) : NULL;
-    const char *problem = guard_headers(evhttp_request_get_input_headers(x->req), is_http_1_0(x),
-                                        x->method == HTTP_POST);
-
-    if (x->conn->is_excess)
-        refuse(x, HTTP_REFUSED_BUSY, 503, "too many connections");
-    else if (x->req->major != 1 || problem)
-        refuse(x, HTTP_REFUSED_MALFORMED, 400, problem ? problem : "this is not HTTP/1");
-    else if ((host && !guard_host(host, x->conn->ours, spec->hosts)) ||
-             (named && *named && !guard_host(named, x->conn->ours, spec->hosts)))
-        refuse(x, HTTP_REFUSED_HOST, 403, "the Host is not one of this server (--allow-host)");
-    else if (origin && !guard_origin(origin, spec->origins))
-        refuse(x, HTTP_REFUSED_ORIGIN, 403, "the Origin may not ask here (--allow-origin)");
-    else
-        return x->is_admitted = true;
-    return false;
-}
-
-/* Does it show the token? If not, it has been answered. */
-static bool authenticate(struct http_exchange *x, const struct http_route *route)
-{
-    const char *token = x->server->spec.token, *shown = http_header(x, "Authorization");
-
-    if (!token || (route && route->is_open))
-        return true;
-    if (guard_token(shown, token)) {
-        conn_know(x->conn);
-        return true;
-    }
-    (void)may_go_on(x, FAILED_LOGIN_COST);
-    http_set_header(x, "WWW-Authenticate", "Bearer realm=\"glovebox\"");
-    refuse_with(x, HTTP_REFUSED_TOKEN, 401,
-                shown ? "this is not the server's token, as Authorization: Bearer TOKEN"
-                      : "a token is needed: Authorization: Bearer TOKEN",
-                "the server says at its start which file has it");
-    return false;
-}
-
-static void dispatch(struct http_exchange *x, enum evhttp_cmd_type theirs)
-{
-    const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(x->req);
-    const struct http_route *route = find_route(x->server, uri ? evhttp_uri_get_path(uri) : NULL);
-
-    if (!admit(x))
-        return;
-    if (!may_go_on(x, 1)) {
-        refuse(x, HTTP_REFUSED_RATE, 429, "too many requests a second");
+    account(x, 0, len);
+    if (x->refusal.status == 0 && len > SMALL_BYTES &&
+        s->counts.served_bytes > s->spec.limits.served_bytes)
+        refuse(x, HTTP_REFUSED_SERVED_BYTES, 503, "too many large requests are being served", "");
+    if (x->refusal.status != 0) {
+        reply_refusal(x);
         return;
     }
-    if (theirs == EVHTTP_REQ_OPTIONS && http_header(x, "Origin")) {
+    conn_enter(c, CONN_BUSY);
+    if (is_preflight(x))
         reply_preflight(x);
-        return;
-    }
-    if (!authenticate(x, route))
-        return;
-    if (!route)
-        refuse_path(x);
-    else if (!(route->methods & x->method))
-        refuse_method(x, route);
-    else if (x->server->is_draining && !route->is_open)
-        refuse(x, HTTP_REFUSED_DRAINING, 503, "the server is about to end");
     else
-        route->run(x, route->data);
+        x->route->run(x, x->route->data);
+    if (c->exchange != x) /* it was answered */
+        return;
+    gb_buf_done(&x->body); /* the route has read it */
 }
 
-void exchange_take(struct evhttp_request *req, void *data)
+static enum chunks_said read_plain(struct http_exchange *x, struct evbuffer *input)
 {
-    struct http_server *s = data;
-    struct conn *c = conn_of(s, req);
-    struct http_exchange *x = c ? calloc(1, sizeof(*x)) : NULL;
+    size_t have = evbuffer_get_length(input);
+    size_t n = have < x->left ? have : (size_t)x->left;
 
-    if (!x) {
-        (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Connection", "close");
-        evhttp_send_reply(req, 503, NULL, NULL);
+    if (!chunks_move(input, &x->body, n))
+        return CHUNKS_TOO_BIG;
+    x->left -= n;
+    return x->left > 0 ? CHUNKS_MORE : CHUNKS_OVER;
+}
+
+void exchange_read(struct http_exchange *x, struct evbuffer *input)
+{
+    const struct conn *c = x->conn;
+    enum chunks_said said = x->head.is_chunked
+                                ? chunks_take(&x->chunks, input, &x->body, body_max(x))
+                                : read_plain(x, input);
+
+    if (x->refusal.status != 0) /* what is not served is not kept */
+        x->body.len = 0;
+    account(x, x->body.len, 0);
+    if (said == CHUNKS_MALFORMED)
+        exchange_refuse(x, HTTP_REFUSED_MALFORMED, 400, "the request's chunks are malformed");
+    else if (said == CHUNKS_TOO_BIG)
+        refuse_size(x);
+    else if (said == CHUNKS_OVER)
+        serve(x);
+    else
+        crowd_relieve(c->server);
+}
+
+void exchange_begin(struct conn *c, const char *head, size_t len)
+{
+    struct http_exchange *x = exchange_new(c);
+    const struct head_problem *problem = x ? head_parse(&x->head, head, len) : NULL;
+
+    if (!x)
+        return;
+    conn_enter(c, CONN_BODY);
+    if (problem) {
+        exchange_refuse(x, HTTP_REFUSED_MALFORMED, problem->status, problem->message);
         return;
     }
-    *x = (struct http_exchange){ .server = s, .conn = c, .req = req };
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
-        if (methods[i].theirs == evhttp_request_get_command(req))
-            x->method = methods[i].ours;
-    c->exchange = x;
-    conn_serve(c, req);
-    dispatch(x, evhttp_request_get_command(req));
+    judge(x);
+    x->left = x->head.length;
+    if (!x->head.is_chunked && x->head.length > body_max(x))
+        refuse_size(x);
+    else if (x->head.wants_go_ahead && x->refusal.status != 0)
+        reply_last_refusal(x); /* it may send its body, or its next request */
+    else if (x->head.wants_go_ahead)
+        reply_go_ahead(x);
 }

@@ -1,11 +1,9 @@
 #include "http/guard.h"
 
 #include <arpa/inet.h>
-#include <event2/keyvalq_struct.h>
 #include <nettle/memops.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/queue.h>
 
 #include "base/json.h"
 #include "base/own.h"
@@ -13,79 +11,6 @@
 enum {
     HOST_MAX = 255
 };
-
-/* ---- the head ---- */
-
-/* Who says one of these twice means to be understood in two ways. */
-static const char *const once[] = {
-    "Host",         "Content-Length", "Transfer-Encoding",    "Authorization",  "Origin",
-    "Content-Type", "Expect",         "MCP-Protocol-Version", "Mcp-Session-Id", "Mcp-Method",
-    "Mcp-Name"
-};
-
-static bool is_token_text(const char *text)
-{
-    static const char more[] = "!#$%&'*+-.^_`|~";
-    const char *at = text;
-
-    while ((*at >= '0' && *at <= '9') || ((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
-           (*at && strchr(more, *at)))
-        at++;
-    return at > text && !*at;
-}
-
-static bool is_value(const char *text)
-{
-    for (; *text; text++)
-        if (((unsigned char)*text < 0x20 && *text != '\t') || *text == 0x7f)
-            return false;
-    return true;
-}
-
-static const char *find(const struct evkeyvalq *headers, const char *name)
-{
-    const struct evkeyval *h;
-
-    TAILQ_FOREACH(h, headers, next)
-    if (strcasecmp(h->key, name) == 0)
-        return h->value;
-    return NULL;
-}
-
-static bool is_repeated(const struct evkeyvalq *headers, const char *name)
-{
-    const struct evkeyval *h;
-    int n = 0;
-
-    TAILQ_FOREACH(h, headers, next)
-    n += strcasecmp(h->key, name) == 0;
-    return n > 1;
-}
-
-const char *guard_headers(const struct evkeyvalq *headers, bool is_http_1_0, bool has_body_method)
-{
-    const char *length = find(headers, "Content-Length");
-    const char *coding = find(headers, "Transfer-Encoding");
-    const struct evkeyval *h;
-
-    TAILQ_FOREACH(h, headers, next)
-    if (!is_token_text(h->key) || !is_value(h->value))
-        return "a header is malformed";
-    for (size_t i = 0; i < ARRAY_LEN(once); i++)
-        if (is_repeated(headers, once[i]))
-            return "a header that says one thing is there twice";
-    if (!is_http_1_0 && !find(headers, "Host"))
-        return "the Host header is missing";
-    if (length && (!*length || strspn(length, "0123456789") != strlen(length)))
-        return "Content-Length is not a number";
-    if (length && coding)
-        return "Content-Length and Transfer-Encoding contradict each other";
-    if (coding && (is_http_1_0 || strcasecmp(coding, "chunked") != 0))
-        return "Transfer-Encoding must be chunked";
-    if (!has_body_method && (coding || (length && strcmp(length, "0") != 0)))
-        return "a request with this method has no body";
-    return NULL;
-}
 
 /* ---- host and origin ---- */
 

@@ -4,12 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct evkeyvalq;
-
-/* What is wrong with the head of a request, as a proxy in front might read it otherwise; NULL:
- * nothing. `has_body_method`: its method is one with a body. */
-const char *guard_headers(const struct evkeyvalq *headers, bool is_http_1_0, bool has_body_method);
-
 enum guard_host {
     GUARD_LOOPBACK = 1u << 0,  /* "localhost" and its addresses are ours */
     GUARD_ADDRESSES = 1u << 1, /* any address is: a name that was bent to us is not one */

@@ -1,23 +1,60 @@
 #pragma once
 /*
- * evhttp hands a request out when all of it is there. How much of it is taken depends on who sends
- * it, so its head is looked at as it arrives, for the token alone: whether it is good is decided
- * later, and elsewhere.
+ * The head of a request, read as RFC 9112 writes it and no other way. What a proxy in front could
+ * read in a second way is refused: that is how requests are smuggled. This is the only place where
+ * the bytes of a head are looked at.
  */
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "http/token.h"
+#include <stdint.h>
 
 enum {
-    HEAD_LINE_MAX = TOKEN_MAX + 64 /* a line that is longer does not show a token */
+    HEAD_BYTES_MAX = 32 << 10,
+    HEAD_TARGET_MAX = 8 << 10,
+    HEAD_FIELDS_MAX = 100
+};
+
+struct head_field {
+    const char *name, *value;
 };
 
 struct head {
-    char line[HEAD_LINE_MAX + 1];
-    size_t len;   /* of the line so far, also of what is not kept */
-    bool is_over; /* what follows is the body */
+    char *text; /* all that follows lies in it */
+    const char *method;
+    const char *path; /* without its query */
+    const char *host; /* that the target names; NULL: it is a path */
+    bool is_http_1_0;
+    bool is_chunked;
+    bool is_kept; /* its connection may have another request after it */
+    bool wants_go_ahead;
+    uint64_t length; /* of its body, unless it is chunked */
+    struct head_field fields[HEAD_FIELDS_MAX];
+    size_t n_fields;
 };
 
-/* The next bytes of a request. Does one of the lines that end in them show the token? */
-bool head_feed(struct head *head, const char *bytes, size_t len, const char *token);
+/* What is wrong with a head, and how that is answered. */
+struct head_problem {
+    int status;
+    const char *message;
+};
+
+/*
+ * Where the head ends that `text` begins with: how long it is, with its empty line; 0: it has not
+ * ended; -1: no head can begin so. *scanned is how much of it was looked at before.
+ */
+int head_find_end(const char *text, size_t len, size_t *scanned);
+
+/* Read one that ends where `len` says. NULL: it is good. */
+const struct head_problem *head_parse(struct head *h, const char *text, size_t len);
+
+void head_done(struct head *h);
+
+/* The value of the first field with this name, in any case; NULL: there is none. */
+const char *head_get(const struct head *h, const char *name);
+
+/* Is it the line of a field, "NAME: VALUE"? The fields behind a chunked body are looked at by this
+ * and not used. */
+bool head_is_field(const char *line, size_t len);
+
+/* One or more characters of a name. */
+bool head_is_token(const char *text, size_t len);

@@ -30,7 +30,9 @@ enum http_method {
 struct http_limits {
     unsigned connections; /* at once */
     size_t body_bytes;    /* of a request */
-    size_t held_bytes;    /* of all requests that are being read or served */
+    size_t held_bytes;    /* of all bodies that are being read */
+    size_t served_bytes;  /* of all bodies of requests that are being served */
+    size_t unsent_bytes;  /* of all replies that clients have not taken */
     unsigned request_ms;  /* from a request's first byte to its last */
     unsigned idle_ms;     /* between requests */
     unsigned write_ms;    /* that a client may take nothing of what waits for it */
@@ -85,19 +87,21 @@ bool http_server_is_draining(const struct http_server *s);
 size_t http_server_busy(const struct http_server *s);
 
 /* Why a request was refused, or a connection closed, before a route saw it. */
-#define HTTP_REFUSAL_MAP(X)       \
-    X(MALFORMED, "malformed")     \
-    X(SIZE, "size")               \
-    X(HOST, "host")               \
-    X(ORIGIN, "origin")           \
-    X(TOKEN, "token")             \
-    X(PATH, "path")               \
-    X(METHOD, "method")           \
-    X(RATE, "rate")               \
-    X(DRAINING, "draining")       \
-    X(BUSY, "busy")               \
-    X(CONNECTIONS, "connections") \
-    X(HELD_BYTES, "held_bytes")   \
+#define HTTP_REFUSAL_MAP(X)         \
+    X(MALFORMED, "malformed")       \
+    X(SIZE, "size")                 \
+    X(HOST, "host")                 \
+    X(ORIGIN, "origin")             \
+    X(TOKEN, "token")               \
+    X(PATH, "path")                 \
+    X(METHOD, "method")             \
+    X(RATE, "rate")                 \
+    X(DRAINING, "draining")         \
+    X(BUSY, "busy")                 \
+    X(CONNECTIONS, "connections")   \
+    X(HELD_BYTES, "held_bytes")     \
+    X(SERVED_BYTES, "served_bytes") \
+    X(UNREAD, "unread")             \
     X(SLOW, "slow")
 
 enum http_refusal {
@@ -111,8 +115,9 @@ extern const char *const http_refusal_names[HTTP_REFUSALS];
 
 struct http_counts {
     size_t connections; /* now */
+    size_t strangers;   /* of these, that have not shown the token */
     size_t busy;
-    size_t held_bytes;
+    size_t held_bytes, served_bytes, unsent_bytes;
     uint64_t accepted;
     uint64_t replies[6]; /* by the first digit of their status */
     uint64_t vanished;   /* clients that left before their reply was complete */
@@ -128,7 +133,7 @@ enum http_method http_method(const struct http_exchange *x);
 /* The value of a header (any case), or NULL. */
 const char *http_header(const struct http_exchange *x, const char *name);
 
-/* The body, borrowed until the reply. */
+/* The body, borrowed until the route's function returns, or the reply. */
 const char *http_body(struct http_exchange *x, size_t *ret_len);
 
 /* Is this type among those that the client takes? One that does not say takes all. */

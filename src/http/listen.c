@@ -1,7 +1,6 @@
 /* Where the server listens. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <event2/listener.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +143,33 @@ static char *url_of(int fd, const char *where)
 
 /* ---- listening ---- */
 
+static void on_accept(struct evconnlistener *bound, evutil_socket_t fd, struct sockaddr *from,
+                      int len, void *data)
+{
+    (void)bound;
+    (void)len;
+    conn_accept(data, fd, from);
+}
+
+/* Without descriptors or memory for one more, the kernel would say at once that there is one. */
+static void on_cannot_accept(struct evconnlistener *bound, void *data)
+{
+    (void)bound;
+    listeners_pause(data, true);
+}
+
+/* Takes the socket if it succeeds. */
+static struct evconnlistener *accept_at(struct http_server *s, int fd)
+{
+    struct evconnlistener *bound =
+        evconnlistener_new(s->spec.base, on_accept, s,
+                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0 /* it listens */, fd);
+
+    if (bound)
+        evconnlistener_set_error_cb(bound, on_cannot_accept);
+    return bound;
+}
+
 /* A socket that nobody listens at any more is in the way; one that somebody does is not ours. */
 static int clear_way(const union address *a, struct gb_err *err)
 {
@@ -198,11 +224,12 @@ int http_server_listen(struct http_server *s, const char *where, struct gb_err *
         return -1;
     l->url = url_of(fd, where);
     l->path = a.any.sa_family == AF_UNIX ? strdup(a.local.sun_path) : NULL;
-    l->bound = evhttp_accept_socket_with_handle(s->http, fd);
+    l->bound = accept_at(s, fd);
+    if (l->bound)
+        (void)take_fd(&fd);
     s->n_listeners++;
     if (!l->url || !l->bound)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "listening at %.150s", where);
-    (void)take_fd(&fd);
     s->is_public |= !is_loopback(&a);
     return 0;
 }
@@ -216,11 +243,10 @@ void listeners_pause(struct http_server *s, bool is_paused)
 {
     s->is_paused = is_paused;
     for (size_t i = 0; i < s->n_listeners; i++) {
-        struct evconnlistener *l =
-            s->listeners[i].bound ? evhttp_bound_socket_get_listener(s->listeners[i].bound) : NULL;
+        struct evconnlistener *bound = s->listeners[i].bound;
 
-        if (l)
-            (void)(is_paused ? evconnlistener_disable(l) : evconnlistener_enable(l));
+        if (bound)
+            (void)(is_paused ? evconnlistener_disable(bound) : evconnlistener_enable(bound));
     }
 }
 
@@ -230,7 +256,7 @@ void listeners_close(struct http_server *s)
         struct listener *l = &s->listeners[i];
 
         if (l->bound)
-            evhttp_del_accept_socket(s->http, l->bound);
+            evconnlistener_free(l->bound);
         if (l->path)
             (void)unlink(l->path);
         free(l->path);

@@ -129,6 +129,8 @@ static void send_message(void *data, const struct mcp_outgoing *m)
     }
     if (!p->x || !p->can_stream)
         return;
+    if (m->kind == RPC_NOTIFICATION && p->is_streaming && http_stream_is_full(p->x))
+        return; /* who does not read misses what would only be told */
     if (!p->is_streaming)
         http_stream_begin(p->x);
     p->is_streaming = true;

@@ -162,8 +162,14 @@ static void put_http(FILE *f, const struct metrics *m)
 
     put_one(f, "http_connections", "gauge", "Connections that are open.", (double)c.connections);
     put_one(f, "http_busy", "gauge", "Exchanges that are under way.", (double)c.busy);
-    put_one(f, "http_held_bytes", "gauge", "Bytes of requests that are being read or served.",
+    put_one(f, "http_strangers", "gauge", "Connections that have not shown the token.",
+            (double)c.strangers);
+    put_one(f, "http_held_bytes", "gauge", "Bytes of requests that are being read.",
             (double)c.held_bytes);
+    put_one(f, "http_served_bytes", "gauge", "Bytes of requests that are being served.",
+            (double)c.served_bytes);
+    put_one(f, "http_unsent_bytes", "gauge", "Bytes of replies that clients have not taken.",
+            (double)c.unsent_bytes);
     put_one(f, "http_connections_total", "counter", "Connections that were accepted.",
             (double)c.accepted);
     put_one(f, "http_vanished_total", "counter", "Clients that left before their reply.",

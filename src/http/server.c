@@ -13,6 +13,8 @@ const struct http_limits http_default_limits = {
     .connections = 1024,
     .body_bytes = 8 << 20,
     .held_bytes = 64 << 20,
+    .served_bytes = 256 << 20,
+    .unsent_bytes = 128 << 20,
     .request_ms = 20000,
     .idle_ms = 60000,
     .write_ms = 30000,
@@ -23,7 +25,14 @@ static void on_sweep(evutil_socket_t fd, short what, void *data)
 {
     (void)fd;
     (void)what;
-    conn_sweep(data);
+    crowd_sweep(data);
+}
+
+static void on_reap(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    conns_reap(data);
 }
 
 static int set_up(struct http_server *s, struct gb_err *err)
@@ -31,20 +40,13 @@ static int set_up(struct http_server *s, struct gb_err *err)
     static const struct timeval often = { .tv_usec = SWEEP_MS * 1000 };
     struct event_base *base = s->spec.base;
 
-    s->http = evhttp_new(base);
     s->on_sweep = event_new(base, -1, EV_PERSIST, on_sweep, s);
+    s->on_reap = event_new(base, -1, 0, on_reap, s);
     s->rates = rates_new(s->spec.limits.rate);
-    if (!s->http || !s->on_sweep || !s->rates || event_add(s->on_sweep, &often) < 0)
+    s->stranger_rates = rates_new(s->spec.limits.rate);
+    if (!s->on_sweep || !s->on_reap || !s->rates || !s->stranger_rates ||
+        event_add(s->on_sweep, &often) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making the server");
-    evhttp_set_max_headers_size(s->http, HEADER_BYTES_MAX);
-    evhttp_set_max_body_size(s->http, (ev_ssize_t)s->spec.limits.body_bytes);
-    (void)evhttp_set_flags(s->http, EVHTTP_SERVER_LINGERING_CLOSE);
-    evhttp_set_default_content_type(s->http, NULL);
-    evhttp_set_allowed_methods(
-        s->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |
-                     EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_PATCH);
-    evhttp_set_bevcb(s->http, conn_accept, s);
-    evhttp_set_gencb(s->http, exchange_take, s);
     return 0;
 }
 
@@ -65,12 +67,13 @@ struct http_server *http_server_free(struct http_server *s)
     if (!s)
         return NULL;
     listeners_close(s);
+    conns_free(s);
     if (s->on_sweep)
         event_free(s->on_sweep);
-    if (s->http)
-        evhttp_free(s->http); /* tells of each connection that it closes */
-    conns_forget(s);
+    if (s->on_reap)
+        event_free(s->on_reap);
     (void)rates_free(s->rates);
+    (void)rates_free(s->stranger_rates);
     free(s);
     return NULL;
 }

@@ -117,14 +117,15 @@ def test_names_and_origins_that_are_allowed():
         assert s.request("OPTIONS", "/mcp", headers={"Origin": "https://evil.example"}).status == 403
 
 
-def test_guesses_are_slowed_down():
-    with web.Server("--rate", "50") as s:
-        statuses = [s.get("/metrics", {"Authorization": f"Bearer guess{i}"}).status for i in range(12)]
-        assert statuses[0] == 401 and 429 in statuses
-        reply = s.get("/metrics")
+def test_guesses_are_slowed_down_and_cost_nobody_else():
+    """A wrong token counts for many requests of strangers, and for none of those who have the right one."""
+    with web.Server("--rate", "20") as s:
+        for i in range(40):
+            reply = s.get("/metrics", {"Authorization": f"Bearer guess{i}"})
+            if reply.status != 401:
+                break
         assert reply.status == 429 and reply.headers["Retry-After"] == "1"
-        time.sleep(2.5)
-        assert s.metrics()['glovebox_http_refused_total{reason="rate"}'] >= 1
+        assert s.get("/metrics").status == 200
 
 
 # ---- malformed requests ----
@@ -154,7 +155,9 @@ def test_lengths_that_contradict_each_other(server):
 
 @pytest.mark.parametrize("chunks", [
     b"-1\r\nx\r\n0\r\n\r\n", b"ffffffffffffffff\r\nx", b"7fffffffffffffff\r\nx\r\n0\r\n\r\n",
-    b"zz\r\nx\r\n0\r\n\r\n", b"11;ext=1\r\n" + BODY + b"\r\n0\r\n\r\n", b"10000000\r\nx",
+    b"zz\r\nx\r\n0\r\n\r\n", b"10000000\r\nx",
+    *(size + b"\r\n" + BODY + b"\r\n0\r\n\r\n" for size in (b"0x11", b"+11", b"11 zzz", b" 11", b"11 ", b"11;", b"11;=x")),
+    b"11\n" + BODY + b"\n0\n\n", b"11\r\n" + BODY + b"x\r\n0\r\n\r\n", b"11\r\n" + BODY + b"\r\n0\r\nno field\r\n\r\n",
 ])
 def test_chunks_that_lie(server, chunks):
     with server.raw(server.head("POST", "/v1/run", "Transfer-Encoding: chunked") + b"\r\n" + chunks,
@@ -162,6 +165,15 @@ def test_chunks_that_lie(server, chunks):
         s.shutdown(socket.SHUT_WR)
         answer = web.read_all(s)
     assert web.status_of(answer) in (400, 413, None), answer
+
+
+@pytest.mark.parametrize("chunks", [
+    b"11;ext=1\r\n" + BODY + b"\r\n0\r\n\r\n", b'0011 ; a="b;\\"" ; c\r\n' + BODY + b"\r\n000;last\r\n\r\n",
+    b"10\r\n" + BODY[:16] + b"\r\n1\r\n" + BODY[16:] + b"\r\n0\r\nX-Sum: 1\r\n\r\n",
+])
+def test_chunks_that_are_legal(server, chunks):
+    with server.raw(server.head("POST", "/v1/run", "Transfer-Encoding: chunked", "Connection: close") + b"\r\n" + chunks) as s:
+        assert b'"value":42' in web.read_all(s)
 
 
 @pytest.mark.parametrize("data", [
@@ -336,7 +348,7 @@ def test_strangers_can_send_little_and_push_nobody_out():
             assert status == 413, said
         for _ in range(100):
             stack.enter_context(s.raw(head + b"Content-Length: 8000000\r\n\r\n" + b"x" * 200_000))
-        assert box.until(lambda: s.metrics()["glovebox_http_connections"] == 101)
+        assert s.metrics()["glovebox_http_connections_total"] > 100
         assert s.metrics()["glovebox_http_held_bytes"] < 100 * 100_000
         assert memory(s) - before < 16 << 20
         assert s.run(big).json()["value"] == 1
@@ -413,7 +425,7 @@ def test_a_place_that_is_idle_is_anothers():
 
 
 def test_1000_idle_connections():
-    with web.Server() as s, ExitStack() as stack:
+    with web.Server("--max-connections", "2000") as s, ExitStack() as stack:
         before = memory(s)
         for _ in range(1000):
             stack.enter_context(s.raw())
