@@ -2,6 +2,11 @@
  * An MCP server that is asked over HTTP: each message a POST, its answer a JSON object or a stream
  * of events. Modern servers keep no state. Legacy ones may: a session, a stream of what they have
  * to say unasked (GET), and answers that come on another stream when the first one broke off.
+ *
+ * Whoever is told of a message may close the link, or have exchanges forgotten, while the rest of
+ * what came is still being read. So an exchange that is dropped while something of this link is on
+ * the stack is only marked (`is_dropped`), and freed when the last such function returns (leave()):
+ * every loop over input looks at the mark after each message.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,6 +45,7 @@ struct exchange {
     bool is_sse, is_listening, is_last;
     bool is_barrier; /* others wait until it is through */
     bool has_news;   /* since it was begun with */
+    bool is_dropped; /* nobody wants more of it; freed as soon as nothing of it is being read */
     unsigned retries;
     struct event *on_retry;
     json_t *message; /* {"text", "method", "target", "extra"}: waits for the barrier */
@@ -56,8 +62,11 @@ struct http_link {
     bool is_modern;
     char session[512];
     struct exchange *exchanges;
+    struct exchange *dropped; /* to be freed by leave(); linked by `next` */
+    unsigned depth;           /* of functions on the stack that read what came */
     struct event *on_over;
     bool is_closing, is_gone;
+    bool is_freed; /* http_free() was called with something on the stack */
 };
 
 static struct http_link *of(struct link *l)
@@ -67,6 +76,7 @@ static struct http_link *of(struct link *l)
 
 static void exchange_get(struct exchange *x);
 static void start_waiting(struct http_link *h);
+static void link_free(struct http_link *h);
 
 static bool is_barred(const struct http_link *h)
 {
@@ -80,20 +90,54 @@ static bool is_barred(const struct http_link *h)
 
 static void exchange_free(struct exchange *x)
 {
-    if (x->prev)
-        x->prev->next = x->next;
-    else
-        x->link->exchanges = x->next;
-    if (x->next)
-        x->next->prev = x->prev;
-    if (x->fetch)
-        x->link->ops->cancel(x->fetch);
-    if (x->on_retry)
-        event_free(x->on_retry);
     gb_buf_done(&x->body);
     sse_done(&x->sse);
     json_decref(x->message);
     free(x);
+}
+
+/* End it: nothing more is read for it or told of it. Its memory stays until leave(). */
+static void exchange_drop(struct exchange *x)
+{
+    struct http_link *h = x->link;
+
+    if (x->prev)
+        x->prev->next = x->next;
+    else
+        h->exchanges = x->next;
+    if (x->next)
+        x->next->prev = x->prev;
+    if (x->fetch)
+        h->ops->cancel(take_ptr(x->fetch));
+    if (x->on_retry)
+        event_free(take_ptr(x->on_retry));
+    x->is_dropped = true;
+    if (h->depth == 0) {
+        exchange_free(x);
+        return;
+    }
+    x->next = h->dropped;
+    h->dropped = x;
+}
+
+static void enter(struct http_link *h)
+{
+    h->depth++;
+}
+
+/* The link may be gone afterwards, with all that is its. */
+static void leave(struct http_link *h)
+{
+    if (--h->depth > 0)
+        return;
+    while (h->dropped) {
+        struct exchange *x = h->dropped;
+
+        h->dropped = x->next;
+        exchange_free(x);
+    }
+    if (h->is_freed)
+        link_free(h);
 }
 
 static struct exchange *exchange_new(struct http_link *h, json_int_t id)
@@ -117,26 +161,27 @@ static void exchange_fail(struct exchange *x, enum link_fault fault, const char 
     struct http_link *h = x->link;
     json_int_t id = x->id;
 
-    exchange_free(x);
+    exchange_drop(x);
     if (id != 0)
         h->link.events.failed(h->link.events.data, id, fault, why);
 }
 
 /* ---- what comes ---- */
 
-/* A message of this exchange. Returns false when the exchange is gone. */
+/* A message of this exchange. Returns false when the exchange has been dropped: by its answer, or by
+ * whoever was told. */
 static bool take_message(struct exchange *x, const char *text, size_t len)
 {
     struct http_link *h = x->link;
     struct rpc_message m;
     struct rpc_problem problem;
     auto_json json_t *id = NULL;
-    bool is_answer, goes_on = true;
+    bool is_answer;
 
     if (rpc_read(text, len, &m, &problem) < 0) {
         h->link.events.message(h->link.events.data, NULL, problem.message);
         rpc_problem_done(&problem);
-        return true; /* what it has to say is checked at its end */
+        return !x->is_dropped; /* what it has to say is checked at its end */
     }
     if (m.kind == RPC_RESPONSE && !m.id) { /* an error about what it could not read is about this */
         id = json_integer(x->id);
@@ -144,16 +189,13 @@ static bool take_message(struct exchange *x, const char *text, size_t len)
     }
     is_answer =
         m.kind == RPC_RESPONSE && json_is_integer(m.id) && json_integer_value(m.id) == x->id;
-    if (is_answer) {
-        goes_on = false;
-        if (x->is_listening)
-            x->id = 0, goes_on = true;
-        else
-            exchange_free(x);
-    }
+    if (is_answer && x->is_listening)
+        x->id = 0;
+    else if (is_answer)
+        exchange_drop(x);
     h->link.events.message(h->link.events.data, &m, NULL);
     rpc_message_done(&m);
-    return goes_on;
+    return !x->is_dropped;
 }
 
 static bool on_event(void *data, const char *text, size_t len)
@@ -169,9 +211,9 @@ static bool is_stream(const char *type)
     return type && strncasecmp(type, "text/event-stream", 17) == 0;
 }
 
-static void on_piece(void *data, const struct fetch_head *head, const char *bytes, size_t len)
+static void take_piece(struct exchange *x, const struct fetch_head *head, const char *bytes,
+                       size_t len)
 {
-    struct exchange *x = data;
     struct gb_err err;
 
     if (head->status < 300 && head->kept[0] && !x->link->is_modern)
@@ -183,6 +225,16 @@ static void on_piece(void *data, const struct fetch_head *head, const char *byte
     } else if (gb_buf_add(&x->body, bytes, len, &err) < 0) {
         exchange_fail(x, LINK_TOO_BIG, "it sent a message of more than 8 MiB");
     }
+}
+
+static void on_piece(void *data, const struct fetch_head *head, const char *bytes, size_t len)
+{
+    struct exchange *x = data;
+    struct http_link *h = x->link;
+
+    enter(h);
+    take_piece(x, head, bytes, len);
+    leave(h);
 }
 
 /* ---- how it ended ---- */
@@ -257,9 +309,8 @@ static void conclude(struct exchange *x, const struct fetch_reply *r)
     exchange_fail(x, r->fault == FETCH_TOO_BIG ? LINK_TOO_BIG : LINK_BROKEN, why);
 }
 
-static void on_done(void *data, const struct fetch_reply *r)
+static void take_end(struct exchange *x, const struct fetch_reply *r)
 {
-    struct exchange *x = data;
     struct http_link *h = x->link;
     bool was_barrier = x->is_barrier;
 
@@ -268,18 +319,28 @@ static void on_done(void *data, const struct fetch_reply *r)
     if (r->fault == FETCH_OK && r->status < 300 && r->kept[0] && !h->is_modern)
         (void)snprintf(h->session, sizeof(h->session), "%s", r->kept);
     if (x->is_last) {
-        exchange_free(x);
+        exchange_drop(x);
         event_active(h->on_over, EV_TIMEOUT, 0);
         return;
     }
     if (x->is_listening) { /* unless it has nothing to say unasked */
         if (r->status >= 400 || !resume(x))
-            exchange_free(x);
+            exchange_drop(x);
     } else if (!x->is_sse || !resume(x)) {
         conclude(x, r);
     }
     if (was_barrier)
         start_waiting(h);
+}
+
+static void on_done(void *data, const struct fetch_reply *r)
+{
+    struct exchange *x = data;
+    struct http_link *h = x->link;
+
+    enter(h);
+    take_end(x, r);
+    leave(h);
 }
 
 /* ---- what is sent ---- */
@@ -433,7 +494,7 @@ static void http_forget(struct link *l, json_int_t id)
     while (x && x->id != id)
         x = x->next;
     if (x)
-        exchange_free(x);
+        exchange_drop(x);
 }
 
 static void http_agree(struct link *l, const char *version, bool is_modern)
@@ -476,14 +537,14 @@ static void http_close(struct link *l)
         return;
     h->is_closing = true;
     while (h->exchanges)
-        exchange_free(h->exchanges);
+        exchange_drop(h->exchanges);
     x = h->session[0] && !h->is_modern ? exchange_new(h, 0) : NULL;
     if (x) {
         x->is_last = true;
         add_usual(h, &headers, NULL);
         if (begin(x, "DELETE", NULL, NULL, &headers) == 0)
             return;
-        exchange_free(x);
+        exchange_drop(x);
     }
     event_active(h->on_over, EV_TIMEOUT, 0);
 }
@@ -493,17 +554,29 @@ static bool http_is_gone(const struct link *l)
     return ((const struct http_link *)l)->is_gone;
 }
 
-static void http_free(struct link *l)
+static void link_free(struct http_link *h)
 {
-    struct http_link *h = of(l);
-
     while (h->exchanges)
-        exchange_free(h->exchanges);
+        exchange_drop(h->exchanges);
     if (h->client)
         (void)h->ops->client_free(h->client);
     if (h->on_over)
         event_free(h->on_over);
     free(h);
+}
+
+static void http_free(struct link *l)
+{
+    struct http_link *h = of(l);
+
+    if (h->depth == 0) {
+        link_free(h);
+        return;
+    }
+    h->is_freed = h->is_closing = true;
+    while (h->exchanges)
+        exchange_drop(h->exchanges);
+    (void)event_del(h->on_over);
 }
 
 static const struct link_ops ops = { .send = http_send,

@@ -259,3 +259,22 @@ def test_tls_that_cannot_be_trusted(https, tmp_path, certs, name, ca):
 def test_an_authority_that_is_not_there(http, tmp_path):
     done = attempt(http, tmp_path, "1", ca="/nonexistent/ca.pem")
     assert done.returncode == 2 and "ca: reading /nonexistent/ca.pem" in json.loads(done.stdout)["error"]["message"]
+
+
+@pytest.mark.parametrize("event", [b'data: {"jsonrpc": "2.0", "method": "notifications/progress"}\n\n', b"data: no message\n\n",
+                                   b'data: {"jsonrpc": "2.0", "id": 99, "result": {}}\n\n'])
+def test_a_flood_closes_the_link_it_comes_over(http, tmp_path, event):
+    """The link is closed in the middle of what is being read from it."""
+    def flood(h):
+        h.stream()
+        try:
+            h.wfile.write(event * 60000)
+        except OSError:
+            pass
+    http.on_get = flood
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"web": {"url": http.url}}}))
+    code = TRY + "import time; time.sleep(1.5); [attempt(web.one)[0] for _ in range(2)]"
+    done = box.glovebox("run", "--json", "--mcp", path, "-c", code, env={"MALLOC_PERTURB_": "165"})
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    assert "floods" in done.stderr or "says more" in done.stderr
