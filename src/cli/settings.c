@@ -254,6 +254,42 @@ static void warn_ignored(const json_t *ignored)
                 names);
 }
 
+/* A file that was read, or will be, and decides something: no mount that is rw may have it
+ * inside. */
+static int add_control(json_t *config, const char *path)
+{
+    json_t *files = json_object_get(config, "control_files");
+
+    if (!path || strcmp(path, "-") == 0)
+        return 0;
+    if (!json_is_array(files)) { /* what is wrong with another value, the engine says */
+        files = files ? NULL : json_array();
+        if (!files)
+            return 0;
+        (void)json_object_set_new(config, "control_files", files);
+    }
+    return json_array_append_new(files, json_string(path));
+}
+
+/* All that the command line names. The sockets are there for clients, whom another in its place
+ * would deceive. */
+static int add_controls(const struct args *args, json_t *config)
+{
+    const json_t *listen = json_object_get(args->serve, "listen");
+    const char *const named[] = { args->config_path, args->tools_path, args->token_file,
+                                  json_string_value(json_object_get(config, "mcp")) };
+    int r = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(named); i++)
+        r |= add_control(config, named[i]);
+    for (size_t i = 0; i < json_array_size(listen); i++) {
+        const char *where = json_string_value(json_array_get(listen, i));
+        if (strncmp(where, "unix:", 5) == 0 || where[0] == '/')
+            r |= add_control(config, where[0] == '/' ? where : where + 5);
+    }
+    return r;
+}
+
 /* A file that happens to lie in the working directory, which may be somebody else's repository,
  * counts only where it tightens what the user's own configuration says. */
 static int tighten_by_here(json_t *config, struct gb_err *err)
@@ -269,6 +305,8 @@ static int tighten_by_here(json_t *config, struct gb_err *err)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
     if (settings_tighten(config, found, ignored, err) < 0)
         return gb_fail_wrap(err, "./" HERE);
+    if (add_control(config, HERE) < 0)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
     warn_ignored(ignored);
     return 0;
 }
@@ -373,6 +411,8 @@ int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
 
     if (tools_gather(args, config, err) < 0)
         return -1;
+    if (add_controls(args, config) < 0)
+        return gb_fail(err, GB_E_INVALID, 0, "the name of a file that decides is not UTF-8");
 
     *ret = take_ptr(config);
     return 0;

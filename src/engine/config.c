@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/suggest.h"
+#include "engine/control.h"
 #include "engine/mounts.h"
 #include "sandbox/box.h"
 #include "sandbox/compose.h"
@@ -75,6 +76,11 @@ static int set_allow_request(struct config *c, const char *key, json_t *value, s
         if (check_loosened(key, json_string_value(json_array_get(value, i)), err) < 0)
             return -1;
     return 0;
+}
+
+static int set_control_files(struct config *c, const char *key, json_t *value, struct gb_err *err)
+{
+    return read_strings(&c->control_files, key, value, err);
 }
 
 static int set_preload(struct config *c, const char *key, json_t *value, struct gb_err *err)
@@ -181,6 +187,7 @@ static const struct {
     int (*set)(struct config *c, const char *key, json_t *value, struct gb_err *err);
 } others[] = {
     { "allow_request", set_allow_request },
+    { "control_files", set_control_files },
     { "env", set_env },
     { "mount", set_mounts }, /* as the option is called */
     { "mounts", set_mounts },
@@ -342,7 +349,7 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
     c->env = json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
                        BOX_HOME, "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);
     if ((json && read_json(c, json, err) < 0) || shell_from_environment(&c->shell, err) < 0 ||
-        find_extension(c, err) < 0 || mounts_guard(c, c->mounts, err) < 0) {
+        find_extension(c, err) < 0 || control_guard(c, c->mounts, err) < 0) {
         config_done(c);
         return -1;
     }
@@ -359,6 +366,8 @@ void config_done(struct config *c)
     json_decref(c->env);
     json_decref(c->preload);
     json_decref(c->allow_request);
+    json_decref(c->control_files);
+    json_decref(c->control_programs);
     free(c->python);
     free(c->extension_dir);
     free(c->cgroup);

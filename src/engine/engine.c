@@ -13,6 +13,7 @@
 #include "base/own.h"
 #include "engine/audit.h"
 #include "engine/capture.h"
+#include "engine/control.h"
 #include "engine/doctor.h"
 #include "engine/instructions.h"
 #include "engine/job.h"
@@ -167,9 +168,25 @@ static int replace_tools(struct gb_engine *engine, struct toolset *set, const st
             *ret_error = error_text(err);
         return -1;
     }
-    toolset_unref(engine->config.tools);
+    struct toolset *before = engine->config.tools;
+    struct gb_err why;
+
     engine->config.tools = set;
+    if (control_guard(&engine->config, engine->config.mounts, &why) < 0) {
+        engine->config.tools = before;
+        toolset_unref(set);
+        if (ret_error)
+            *ret_error = error_text(&why);
+        return -1;
+    }
+    toolset_unref(before);
     return 0;
+}
+
+int engine_guard_program(struct gb_engine *engine, char *const *argv, const char *dir,
+                         struct gb_err *err)
+{
+    return control_add_program(&engine->config, argv, dir, err);
 }
 
 static json_t *read_tools(const char *text, struct gb_err *err)

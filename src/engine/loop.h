@@ -62,6 +62,11 @@ int engine_tool_blocks(struct gb_call *call, const char *result);
 /* Where the modules and programs that belong to the engine are. Borrowed. */
 const char *engine_directory(const struct gb_engine *engine);
 
+/* Tell the engine of a program that is to be run outside any box: no mount that is rw may have it
+ * inside. `dir` is where it is run, or NULL. */
+int engine_guard_program(struct gb_engine *engine, char *const *argv, const char *dir,
+                         struct gb_err *err);
+
 /* Can programs change, or reach, what is not in their box: by the network, a directory, a tool? */
 bool engine_reaches_out(const struct gb_engine *engine);
 

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "engine/control.h"
 #include "sandbox/compose.h"
 
 enum {
@@ -268,7 +269,7 @@ int mounts_request(const struct config *config, const json_t *value, struct moun
     if (json_array_has(config->allow_request, "mounts")) {
         r = mounts_read(m, value, err);
         if (r == 0)
-            r = mounts_guard(config, m, err);
+            r = control_guard(config, m, err);
     } else {
         r = check_list(value, err);
         for (size_t i = 0; r == 0 && i < json_array_size(value); i++)
@@ -280,44 +281,7 @@ int mounts_request(const struct config *config, const json_t *value, struct moun
     return r;
 }
 
-/* ---- what must stay out of reach ---- */
-
-static int guard(const struct mount *m, const char *path, const char *what, struct gb_err *err)
-{
-    char real[PATH_MAX];
-    char *slash;
-
-    if (!path || !realpath(path, real)) {
-        if (!path || strlen(path) >= sizeof(real))
-            return 0;
-        (void)snprintf(real, sizeof(real), "%s", path); /* not there yet: its directory counts */
-        slash = strrchr(real, '/');
-        if (slash)
-            *slash = '\0';
-        else
-            (void)snprintf(real, sizeof(real), ".");
-        auto_free char *dir = realpath(real, NULL);
-        if (!dir)
-            return 0;
-        (void)snprintf(real, sizeof(real), "%s", dir);
-    }
-    if (!path_is_below(real, m->host))
-        return 0;
-    (void)gb_fail(err, GB_E_INVALID, 0, "mounts: '%s' cannot be rw: %s is there", m->name, what);
-    return gb_fail_hint(err, "mount it ro, or a directory beside it");
-}
-
-int mounts_guard(const struct config *config, const struct mounts *mounts, struct gb_err *err)
-{
-    for (size_t i = 0; mounts && i < mounts->n; i++) {
-        const struct mount *m = &mounts->list[i];
-
-        if (m->is_rw && (guard(m, config->extension_dir, "glovebox itself", err) < 0 ||
-                         guard(m, config->audit, "the audit", err) < 0))
-            return -1;
-    }
-    return 0;
-}
+/* ---- telling ---- */
 
 json_t *mounts_json(const struct mounts *mounts, bool is_rooted)
 {

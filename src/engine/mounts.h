@@ -15,9 +15,5 @@ int mounts_read(struct mounts *m, const json_t *value, struct gb_err *err) gb_no
 int mounts_request(const struct config *config, const json_t *value, struct mounts **ret,
                    struct gb_err *err) gb_nodiscard;
 
-/* None of them may be written to that has a part of glovebox itself in it, or its audit. */
-int mounts_guard(const struct config *config, const struct mounts *mounts,
-                 struct gb_err *err) gb_nodiscard;
-
 /* {"name", "host", "mode", "path"} of each; `path` is where a box of that level has it. */
 json_t *mounts_json(const struct mounts *mounts, bool is_rooted);

@@ -369,6 +369,9 @@ static int start_servers(struct downstream *d, struct gb_err *err)
             return gb_fail(err, GB_E_INVALID, 0,
                            "the server '%.60s' and a tool would both be '%s' to programs",
                            u->spec->key, u->spec->ident);
+        if (u->spec->argv &&
+            engine_guard_program(d->spec.engine, u->spec->argv, u->spec->cwd, err) < 0)
+            return -1;
         u->client = client_new(&spec);
         if (!u->client)
             return gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cover.h"
 #include "base/fd.h"
 #include "base/own.h"
 #include "sandbox/landlock.h"
@@ -203,7 +204,8 @@ static void add_mounts(struct builder *b, const struct mounts *mounts)
 
 /* What runs outside any box must not be changed from inside of one: the interpreter, and what it
  * imports there. */
-static int check_mount(const struct plan_wish *wish, const struct mount *m, struct gb_err *err)
+static int check_mount(const struct plan_wish *wish, const struct mount *m,
+                       const struct cover *cover, struct gb_err *err)
 {
     char target[PATH_MAX];
 
@@ -211,7 +213,8 @@ static int check_mount(const struct plan_wish *wish, const struct mount *m, stru
     for (size_t i = 0; i < wish->n_visible; i++) {
         const char *path = wish->visible[i];
 
-        if (m->is_rw && (path_is_below(path, m->host) || path_is_below(m->host, path))) {
+        if (m->is_rw &&
+            (!cover || cover_has_program(cover, path) || path_is_below(m->host, path))) {
             (void)gb_fail(err, GB_E_INVALID, 0,
                           "mount %s: rw would let the program change %s, which its interpreter "
                           "imports outside the box",
@@ -228,9 +231,15 @@ static int check_mount(const struct plan_wish *wish, const struct mount *m, stru
 
 static int check_mounts(const struct plan_wish *wish, const struct plan *p, struct gb_err *err)
 {
-    for (size_t i = 0; wish->mounts && i < wish->mounts->n; i++)
-        if (check_mount(wish, &wish->mounts->list[i], err) < 0)
+    for (size_t i = 0; wish->mounts && i < wish->mounts->n; i++) {
+        const struct mount *m = &wish->mounts->list[i];
+        struct cover *cover = m->is_rw ? cover_new(m->host) : NULL;
+        int r = check_mount(wish, m, cover, err);
+
+        (void)cover_free(cover);
+        if (r < 0)
             return -1;
+    }
     if (wish->level == LEVEL_NAMESPACES || !p->change_ids || !mounts_any_rw(wish->mounts))
         return 0;
     (void)gb_fail(err, GB_E_INVALID, 0, "a mount cannot be rw at isolation '%s' for root",

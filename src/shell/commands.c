@@ -2,8 +2,8 @@
  * A command may run if its name is on the list. That means something only as long as a name means
  * one program, and nothing that is data becomes a command, so some of a shell's own commands cannot
  * be allowed (they run text, or change what names mean), some only in a harmless form, and some
- * that only run another command are looked through to that one. Programs that run others (runners.h)
- * are programs, and the rule does not hold them; only what is in plain sight is refused.
+ * that only run another command are looked through to that one. Programs that run others
+ * (runners.h) are programs, and the rule does not hold them; only what is in plain sight is refused.
  */
 #include "shell/commands.h"
 
@@ -42,8 +42,8 @@ static bool is_one_of(const char *word, const char *const *list)
 
 /* ---- variables ---- */
 
-/* Those by which a shell, the loader, or a program decides what runs; and those whose value bash evaluates
- * when it is set, since it is a number. */
+/* Those by which a shell, the loader, or a program decides what runs; and those whose value bash
+ * evaluates when it is set, since it is a number. */
 bool commands_decides(const char *variable)
 {
     static const char *const names[] = {
