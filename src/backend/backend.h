@@ -64,8 +64,7 @@ struct run_check {
     json_int_t risk;
     int64_t us;            /* how long it took */
     enum plan_level level; /* where the program is about to run */
-    const char *const *layers;
-    size_t n_layers;
+    uint32_t layers;       /* and by what it is held there */
 };
 
 /* How a run ended. */
@@ -90,8 +89,7 @@ struct run_outcome {
     struct watch_sample sample;
     struct gb_err err;
     enum plan_level level;
-    const char *layers[PLAN_LAYERS_MAX];
-    size_t n_layers;
+    uint32_t layers; /* that held it */
     struct box_usage usage;
     const struct box_survivor *survivors; /* borrowed: the first of those that were asked for */
     size_t n_survivors;                   /* all of them */

@@ -293,6 +293,7 @@ static void note_event(struct host_box *box, const struct box_event *event)
     switch (event->kind) {
     case BOX_READY:
         box->is_ready = true;
+        box->layers = event->layers;
         box->setup_cpu_us = event->cpu_us;
         if (box->state == BOX_MAKING)
             box->state = BOX_WAITING;
@@ -469,7 +470,7 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
                              .is_checked = box->is_checked,
                              .has_begun = !box->is_held,
                              .keeper = -1,
-                             .n_layers = box->n_layers };
+                             .layers = box->layers };
 
     /* A box that lives on keeps both. */
     o.workspace = box->state == BOX_OVER || box->workspace < 0
@@ -478,7 +479,6 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
     if (box->state == BOX_OVER && box->reported && box->shape.level < LEVEL_NAMESPACES &&
         host_box_is_last(box))
         o.keeper = give_up_ctl(box);
-    memcpy(o.layers, box->layers, sizeof(o.layers));
     if (box->seat && seat_failed(box, &o))
         return o;
 
@@ -691,8 +691,7 @@ int host_box_join(struct host_box *fork, struct host_box *box, struct gb_err *er
     fork->gid = box->gid;
     fork->shape = box->shape;
     (void)mounts_ref(fork->shape.mounts);
-    fork->n_layers = box->n_layers;
-    memcpy(fork->layers, box->layers, sizeof(fork->layers));
+    fork->layers = box->layers;
     fork->scratch = box->scratch ? strdup(box->scratch) : NULL;
     fork->state = BOX_RUNNING;
     fork->is_ready = true;

@@ -115,9 +115,8 @@ struct host_box {
     int64_t setup_cpu_us;
     struct plan_watch watch;
     uint64_t timeout_ms;
-    const char *layers[PLAN_LAYERS_MAX]; /* that its plan puts in force */
-    size_t n_layers;
-    char *scratch; /* host directory of a box without a private root, or NULL */
+    uint32_t layers; /* that init and guest found to be in force, when it was ready */
+    char *scratch;   /* host directory of a box without a private root, or NULL */
 };
 
 /* Make the engine's side: sockets, pipes, events. */

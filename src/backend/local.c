@@ -71,8 +71,7 @@ static void on_checked(void *data, struct host_box *box, const json_t *found)
                                .risk = json_integer_value(json_object_get(found, "risk")),
                                .us = json_integer_value(json_object_get(found, "check_us")),
                                .level = box->shape.level,
-                               .layers = box->layers,
-                               .n_layers = box->n_layers };
+                               .layers = box->layers };
 
     (void)data;
     if (r && r->events.checked)
@@ -185,7 +184,7 @@ static void on_ended(void *data, struct host_box *box)
     struct run_outcome o = host_box_outcome(box, r->killed);
 
     if (l->cgroup >= 0) {
-        o.layers[o.n_layers++] = "cgroup";
+        o.layers |= LAYER_CGROUP;
         if (o.end == RUN_EXITED && cgroup_was_oom(l->cgroup, box->number)) {
             o.end = RUN_LIMIT;
             o.sample.hit = LIMIT_MEMORY;

@@ -106,7 +106,6 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
     c->plan.lends_net = m->nets && (c->plan.namespaces & CLONE_NEWNET) != 0;
     box->uid = c->plan.outside_uid;
     box->gid = c->plan.outside_gid;
-    box->n_layers = plan_layers(&c->plan, box->layers);
     plan = pack(&c->plan, &order.plan_bytes, err);
     if (plan >= 0 && m->cgroup >= 0)
         procs = cgroup_make(m->cgroup, box->number, &box->shape.limits, err);

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "python/protocol.h"
+#include "sandbox/explain.h"
 
 enum {
     EXIT_TIMEOUT = 124,
@@ -430,13 +431,10 @@ static void collect_usage(struct gb_job *job, const struct run_outcome *o)
                   ms((double)run), "collect_ms", ms((double)(clock_us() - o->ended_us))));
 }
 
-void result_where(struct gb_job *job, enum plan_level level, const char *const *layers, size_t n)
+void result_where(struct gb_job *job, enum plan_level level, uint32_t layers)
 {
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, json_string(layers[i]));
-    set(job, "isolation", json_pack("{s:s,s:o}", "level", plan_level_name(level), "layers", list));
+    set(job, "isolation",
+        json_pack("{s:s,s:o}", "level", plan_level_name(level), "layers", layers_to_json(layers)));
 }
 
 void result_collected(struct gb_job *job)
@@ -468,6 +466,6 @@ void result_collect(struct gb_job *job, const struct run_outcome *o)
     if (job->request.is_shell && job->has_begun)
         collect_survivors(job, o);
     if (o->started_us != 0)
-        result_where(job, o->level, o->layers, o->n_layers);
+        result_where(job, o->level, o->layers);
     collect_usage(job, o);
 }

@@ -15,7 +15,7 @@ void result_failed(struct gb_job *job, const struct gb_err *err);
 void result_found(struct gb_job *job, const json_t *findings, json_int_t risk);
 
 /* Where it runs. */
-void result_where(struct gb_job *job, enum plan_level level, const char *const *layers, size_t n);
+void result_where(struct gb_job *job, enum plan_level level, uint32_t layers);
 
 /* A result of nothing but that failure, as text: for what is no run. The caller frees it. */
 char *result_failed_text(const struct gb_err *err);

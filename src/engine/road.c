@@ -52,7 +52,7 @@ static void on_checked(void *data, const struct run_check *check)
     job->check_us = check->us;
     if (!job->is_held || job->stopped != STOP_NONE)
         return;
-    result_where(job, check->level, check->layers, check->n_layers);
+    result_where(job, check->level, check->layers);
     (void)evtimer_del(job->on_timeout); /* reviewers and people take the time that they take */
     if (audit_note(job, AUDIT_CHECKED, NULL) == 0)
         road_resume(job);
@@ -339,7 +339,7 @@ static void on_check_done(void *data, const struct run_outcome *o)
         return;
     }
     result_found(job, findings, risk);
-    result_where(job, o->level, o->layers, o->n_layers);
+    result_where(job, o->level, o->layers);
     job->check_us = json_integer_value(json_object_get(answer, "check_us"));
     if (audit_note(job, AUDIT_CHECKED, NULL) == 0)
         road_resume(job);

@@ -48,6 +48,7 @@
 #include "sandbox/net.h"
 #include "sandbox/root.h"
 #include "sandbox/seal.h"
+#include "sandbox/verify.h"
 
 static void tell_failed(int ctl, const struct gb_err *err)
 {
@@ -58,9 +59,11 @@ static void tell_failed(int ctl, const struct gb_err *err)
 
 /* ---- the guest ---- */
 
+static uint32_t layers; /* that hold this box; the guest's */
+
 void box_ready(int ctl)
 {
-    struct box_event event = { .kind = BOX_READY, .cpu_us = clock_cpu_us() };
+    struct box_event event = { .kind = BOX_READY, .cpu_us = clock_cpu_us(), .layers = layers };
     auto_close int workspace = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     (void)fd_send(ctl, &event, sizeof(event), &workspace, workspace >= 0 ? 1 : 0);
@@ -93,25 +96,34 @@ static int keep_only(const struct box_fds *fds, int ready, struct gb_err *err)
             return -1;
         low = (unsigned)keep[i] + 1;
     }
-    return close_between(low, ~0u, 0, err);
+    if (close_between(low, ~0u, 0, err) < 0)
+        return -1;
+    if (!verify_closed(fds->init) || !verify_closed(fds->plan) || !verify_closed(fds->net))
+        return gb_fail(err, GB_E_NO_ISOLATION, 0, "the box has descriptors that it was not given");
+    return 0;
 }
 
 static pid_t init_pid; /* of the box that is made, as the guest sees it */
 
 /* Should init die all the same, nothing must be left behind by the guest itself. */
-static void die_with_init(const struct plan *plan)
+static int die_with_init(const struct plan *plan, struct gb_err *err)
 {
+    int signal = 0;
+
     if (plan->level == LEVEL_NAMESPACES) /* there the kernel sees to it */
-        return;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        return 0;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
+        prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0) < 0 || signal != SIGKILL)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "tying the guest's life to init's");
     if (getppid() != init_pid) /* order: after it was asked for. It was too late */
         _exit(1);
+    return 0;
 }
 
 static int seal(const struct plan *plan, struct gb_err *err)
 {
     /* order: a root that becomes another user loses the right to. In a namespace it is empty. */
-    if (plan->change_ids && plan->level != LEVEL_NAMESPACES && seal_bounding_set(err) < 0)
+    if (plan->change_ids && plan->level != LEVEL_NAMESPACES && seal_bounding_set(false, err) < 0)
         return -1;
     if (seal_ids(plan, err) < 0) /* not even unboxed is it the host's root */
         return -1;
@@ -119,13 +131,17 @@ static int seal(const struct plan *plan, struct gb_err *err)
         return 0;
     if (seal_rlimits(plan, err) < 0 || seal_privileges(err) < 0)
         return -1;
-    die_with_init(plan); /* again: another user's process has forgotten it */
-    return seal_shut(plan, err);
+    /* again: another user's process has forgotten it */
+    if (die_with_init(plan, err) < 0 || seal_shut(plan, err) < 0)
+        return -1;
+    layers = plan_layers(plan) &
+             (LAYER_RLIMITS | LAYER_NNP | LAYER_CAPS | LAYER_LANDLOCK | LAYER_SECCOMP);
+    return 0;
 }
 
 static int take_place(const struct box_spec *spec, struct gb_err *err)
 {
-    if (setsid() < 0 || dup2(spec->fds.out, 1) < 0 || dup2(spec->fds.err, 2) < 0)
+    if (setsid() != getpid() || dup2(spec->fds.out, 1) < 0 || dup2(spec->fds.err, 2) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "making a session");
     if (seal(spec->plan, err) < 0)
         return -1;
@@ -139,10 +155,11 @@ static _Noreturn void guest_main(const struct box_spec *spec, int ready)
 {
     struct gb_err err = { 0 };
     sigset_t none;
+    uint32_t others;
     char byte;
 
     (void)prctl(PR_SET_NAME, "glovebox-guest", 0, 0, 0);
-    die_with_init(spec->plan);
+    (void)die_with_init(spec->plan, &err);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     spec->prepare(&spec->fds);
@@ -152,9 +169,15 @@ static _Noreturn void guest_main(const struct box_spec *spec, int ready)
         tell_failed(spec->fds.ctl, &err);
         _exit(1);
     }
-    if (fd_read_all(ready, &byte, 1) < 0)
+    if (fd_read_all(ready, &others, sizeof(others)) < 0)
         _exit(1);
     (void)close(ready);
+    layers |= others;
+    if ((plan_layers(spec->plan) & ~layers) != 0) {
+        (void)gb_fail(&err, GB_E_NO_ISOLATION, 0, "the box was made without all of its layers");
+        tell_failed(spec->fds.ctl, &err);
+        _exit(1);
+    }
     /* init is hidden; the guest may see itself. */
     (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     (void)close(spec->fds.out);
@@ -185,7 +208,7 @@ static int bound_capabilities(struct gb_err *err)
     /* order: what is to be inherited must still be within the bounding set */
     if (syscall(SYS_capset, &head, data) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "keeping capabilities");
-    return seal_bounding_set(err);
+    return seal_bounding_set(true, err);
 }
 
 /* The rights over the new namespaces would be lost when a program is executed by a user that is not
@@ -199,9 +222,10 @@ static int keep_capabilities(struct gb_err *err)
 }
 
 /* What has to be so before there is a guest, since it is inherited. */
-static int before_guest(const struct box_spec *spec, struct gb_err *err)
+static int before_guest(const struct box_spec *spec, pid_t zygote, struct gb_err *err)
 {
     enum plan_level level = spec->plan->level;
+    int is_reaper = 0;
 
     if (spec->fds.cgroup >= 0 && fd_write_all(spec->fds.cgroup, "0", 1) < 0) {
         (void)gb_fail(err, GB_E_SYSTEM, errno, "entering the box's control group");
@@ -210,13 +234,14 @@ static int before_guest(const struct box_spec *spec, struct gb_err *err)
     }
     if (level == LEVEL_NAMESPACES)
         return bound_capabilities(err);
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ||
+        prctl(PR_GET_CHILD_SUBREAPER, &is_reaper, 0, 0, 0) < 0 || !is_reaper)
         return gb_fail(err, GB_E_SYSTEM, errno, "becoming the box's reaper");
     if (level != LEVEL_LANDLOCK)
         return 0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting no_new_privs");
-    return landlock_scope_signals(err);
+    return landlock_scope_signals(zygote, err);
 }
 
 struct entry {
@@ -226,6 +251,7 @@ struct entry {
     const struct idmap_mounts *mounts;
     int root; /* the common part of it, or -1 */
     bool is_net_lent;
+    pid_t zygote;
 };
 
 static void become_init(const struct entry *e, pid_t guest, int notices, struct gb_err *err)
@@ -303,7 +329,7 @@ static int enter(void *data)
     (void)close(e->go[1]); /* so that we see when the zygote is gone */
     if (fd_read_all(e->go[0], &byte, 1) < 0)
         _exit(1); /* it is, or it could not map our ids, and has said so */
-    if (before_guest(e->spec, &err) == 0) {
+    if (before_guest(e->spec, e->zygote, &err) == 0) {
         init_pid = getpid();
         notices = e->spec->plan->lends_net ? net_notice_sockets() : -1;
         guest = make_guest(e);
@@ -408,7 +434,8 @@ static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts,
                            .ready = { ready_read, ready_write },
                            .mounts = mounts,
                            .root = -1,
-                           .is_net_lent = enter_lent_net(spec) };
+                           .is_net_lent = enter_lent_net(spec),
+                           .zygote = getpid() };
     char *stack = (char *)__builtin_frame_address(0) - ROOM;
 
     if (entry.is_net_lent)

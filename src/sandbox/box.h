@@ -52,6 +52,7 @@ enum {
 struct box_event {
     enum box_event_kind kind;
     int64_t cpu_us;    /* with BOX_READY: what the guest had used by then */
+    uint32_t layers;   /* and what init and guest found to hold it */
     struct gb_err err; /* with BOX_FAILED */
     enum box_end end;  /* and what follows, with BOX_ENDED */
     int status;

@@ -17,6 +17,7 @@
 #include "base/own.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp.h"
+#include "sandbox/verify.h"
 
 enum {
     INSIDE_ID = 1000,
@@ -409,6 +410,7 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
     if (wish->level == LEVEL_NAMESPACES) {
         p->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
         p->namespaces |= wish->host_network ? 0 : CLONE_NEWNET;
+        verify_note_host(p);
         compose_root(&b, wish);
     } else {
         p->scratch = keep(&b, "%s", wish->scratch);
@@ -440,31 +442,4 @@ void composed_done(struct composed *c)
     for (size_t i = 0; i < c->n_strings; i++)
         free(c->strings[i]);
     c->n_strings = 0;
-}
-
-size_t plan_layers(const struct plan *plan, const char *ret[PLAN_LAYERS_MAX])
-{
-    const struct {
-        bool on;
-        const char *name;
-    } layers[] = {
-        { (plan->namespaces & CLONE_NEWUSER) != 0, "user" },
-        { (plan->namespaces & CLONE_NEWNS) != 0, "mount" },
-        { (plan->namespaces & CLONE_NEWPID) != 0, "pid" },
-        { (plan->namespaces & CLONE_NEWNET) != 0, "net" },
-        { (plan->namespaces & CLONE_NEWIPC) != 0, "ipc" },
-        { (plan->namespaces & CLONE_NEWUTS) != 0, "uts" },
-        { plan->seccomp_bytes > 0, "seccomp" },
-        { plan->landlock_fs != 0, "landlock" },
-        { plan->level > LEVEL_NONE, "nnp" },
-        { plan->level > LEVEL_NONE, "caps" },
-        { plan->n_rlimits > 0, "rlimits" },
-        { plan->watch.memory_bytes > 0, "watcher" },
-    };
-    size_t n = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(layers); i++)
-        if (layers[i].on)
-            ret[n++] = layers[i].name;
-    return n;
 }

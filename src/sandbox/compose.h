@@ -47,10 +47,3 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
 
 /* The user of the host that box `number` of an engine runs as when the engine is root. */
 uint32_t plan_outside_id(uint64_t number);
-
-/* The layers that a plan puts in force, by the names that results carry. Returns how many were
- * written to `ret`. */
-enum {
-    PLAN_LAYERS_MAX = 16
-};
-size_t plan_layers(const struct plan *plan, const char *ret[PLAN_LAYERS_MAX]);

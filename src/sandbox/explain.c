@@ -35,14 +35,13 @@ static const char *rlimit_name(int resource)
     return "unknown";
 }
 
-static json_t *layers_json(const struct plan *plan)
+json_t *layers_to_json(uint32_t layers)
 {
-    const char *layers[PLAN_LAYERS_MAX];
-    size_t n = plan_layers(plan, layers);
     json_t *list = json_array();
 
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, json_string(layers[i]));
+    for (unsigned at = 0; at < PLAN_LAYERS; at++)
+        if (layers & 1u << at)
+            json_array_append_new(list, json_string(plan_layer_name(at)));
     return list;
 }
 
@@ -94,14 +93,14 @@ static json_t *rlimits_json(const struct plan *plan)
 
 json_t *plan_to_json(const struct plan *plan)
 {
-    return json_pack("{s:s,s:o,s:{s:I,s:I,s:b},s:s,s:o,s:{s:I,s:I},s:o,s:{s:I},s:o,s:{s:I,s:I}}",
-                     "level", plan_level_name(plan->level), "layers", layers_json(plan), "user",
-                     "inside", (json_int_t)(plan->namespaces ? plan->inside_id : plan->outside_uid),
-                     "outside", (json_int_t)plan->outside_uid, "changed", plan->change_ids,
-                     "workdir", plan->workdir, "root", root_json(plan), "tmpfs", "bytes",
-                     (json_int_t)plan->tmpfs_bytes, "inodes", (json_int_t)plan->tmpfs_inodes,
-                     "landlock", landlock_json(plan), "seccomp", "instructions",
-                     (json_int_t)(plan->seccomp_bytes / 8), "rlimits", rlimits_json(plan),
-                     "watcher", "memory_bytes", (json_int_t)plan->watch.memory_bytes, "cpu_ms",
-                     (json_int_t)plan->watch.cpu_ms);
+    return json_pack(
+        "{s:s,s:o,s:{s:I,s:I,s:b},s:s,s:o,s:{s:I,s:I},s:o,s:{s:I},s:o,s:{s:I,s:I}}", "level",
+        plan_level_name(plan->level), "layers", layers_to_json(plan_layers(plan)), "user", "inside",
+        (json_int_t)(plan->namespaces ? plan->inside_id : plan->outside_uid), "outside",
+        (json_int_t)plan->outside_uid, "changed", plan->change_ids, "workdir", plan->workdir,
+        "root", root_json(plan), "tmpfs", "bytes", (json_int_t)plan->tmpfs_bytes, "inodes",
+        (json_int_t)plan->tmpfs_inodes, "landlock", landlock_json(plan), "seccomp", "instructions",
+        (json_int_t)(plan->seccomp_bytes / 8), "rlimits", rlimits_json(plan), "watcher",
+        "memory_bytes", (json_int_t)plan->watch.memory_bytes, "cpu_ms",
+        (json_int_t)plan->watch.cpu_ms);
 }

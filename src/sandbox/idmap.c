@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/verify.h"
 
 #ifndef MOUNT_ATTR_IDMAP
 #define MOUNT_ATTR_IDMAP 0x00100000
@@ -83,9 +84,10 @@ static int set_attributes(int fd, bool is_rw, int map)
         .userns_fd = map >= 0 ? (unsigned)map : 0,
     };
 
-    return syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) < 0
-               ? -errno
-               : 0;
+    if (syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) < 0 ||
+        (!is_rw && !verify_read_only(fd)))
+        return -errno;
+    return 0;
 }
 
 static int refuse(const struct plan_op *op, int e, struct gb_err *err)

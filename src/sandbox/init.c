@@ -47,11 +47,13 @@
 #include "sandbox/net.h"
 #include "sandbox/root.h"
 #include "sandbox/seal.h"
+#include "sandbox/verify.h"
 
 /* ---- set-up ---- */
 
 /* The guest waits twice: for its place to be there, before it seals itself, and for the box to be
- * whole, before it asks for code. One that is gone will be reaped. */
+ * whole, before it asks for code; it is then told which layers we found. One that is gone will be
+ * reaped. */
 static void beckon(int ready)
 {
     (void)fd_write_all(ready, "", 1);
@@ -81,7 +83,7 @@ static int setup_namespaces(const struct plan *plan, const struct given *p, stru
         return -1;
     if (sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "naming the box");
-    return 0;
+    return verify_host_name(plan, err);
 }
 
 /* A directory of the host for the guest to write in, made by init and removed by it. */
@@ -180,8 +182,9 @@ enum {
 };
 
 /* kill(-1) reaches exactly the box: its pid namespace, or its Landlock domain, and never init
- * itself. Nothing can fork away from under it, since the kernel holds the task list meanwhile.
- * Without either, walk the tree until it is empty. */
+ * itself. verify_wall() has asked before there was anything to kill. Nothing can fork away from
+ * under it, since the kernel holds the task list meanwhile. Without either, walk the tree until it
+ * is empty. */
 static void kill_tree(const struct init *in)
 {
     pid_t pids[256];
@@ -665,6 +668,38 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     return 0;
 }
 
+/* From the guest, whoever it may be: it must not see our memory or descriptors through /proc. */
+static int hide(struct gb_err *err)
+{
+    /* order: before the guest is let go; and before the filter, which forbids it. */
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "hiding the box's first process");
+    return 0;
+}
+
+/* Does kill(-1) reach the box, and nobody else? If not, the first box that ends would take along
+ * all that the user runs, and as root the whole host. */
+static int verify_wall(const struct plan *plan, struct gb_err *err)
+{
+    if (plan->level == LEVEL_NAMESPACES && getpid() != 1)
+        return gb_fail(err, GB_E_NO_ISOLATION, 0, "init is not the first of its pid namespace");
+    /* The parent is the engine or, if that is gone, its reaper. */
+    return plan->level == LEVEL_LANDLOCK ? verify_signal_scope(getppid(), err) : 0;
+}
+
+/* Those that are ours to make, and are there. The guest adds its own (box.c). */
+static int find_layers(const struct init *in, uint32_t *ret, struct gb_err *err)
+{
+    enum {
+        ALL = (1 << PLAN_NAMESPACES) - 1
+    };
+
+    if (verify_wall(in->plan, err) < 0 || verify_namespaces(in->plan, in->proc, err) < 0)
+        return -1;
+    *ret = plan_layers(in->plan) & (ALL | LAYER_WATCHER);
+    return 0;
+}
+
 static int read_given(int argc, char **argv, struct given *ret)
 {
     int *const fixed[] = { &ret->guest,   &ret->ctl, &ret->plan, &ret->ready,
@@ -687,23 +722,22 @@ int main(int argc, char **argv)
     static struct init in = { .plan = &plan, .proc = -1, .scratch = -1, .n_seats = 1 };
     struct box_event event = { .kind = BOX_FAILED };
     struct given given;
+    uint32_t layers;
     int signals;
 
     if (read_given(argc, argv, &given) < 0)
         return 2;
     (void)prctl(PR_SET_NAME, "glovebox-init", 0, 0, 0);
-    /* order: before the guest is let go, so that it never sees our memory or descriptors through
-     * /proc, whoever it may be; and before the filter, which forbids it. */
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     in.seats[0].guest = given.guest;
     in.seats[0].ctl = given.ctl;
     in.notices = given.notices;
     in.net = given.net;
     detach_streams();
-    if (read_plan(given.plan, &plan, &event.err) < 0 || setup(&plan, &given, &event.err) < 0 ||
-        open_eyes(&in, &signals, &event.err) < 0 || seal_init(&plan, &event.err) < 0)
+    if (read_plan(given.plan, &plan, &event.err) < 0 || hide(&event.err) < 0 ||
+        setup(&plan, &given, &event.err) < 0 || open_eyes(&in, &signals, &event.err) < 0 ||
+        find_layers(&in, &layers, &event.err) < 0 || seal_init(&plan, &event.err) < 0)
         init_fail(&in, &event);
-    beckon(given.ready);
+    (void)fd_write_all(given.ready, &layers, sizeof(layers));
     (void)close(given.ready);
     init_loop(&in, signals);
 }

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/verify.h"
 
 /* Debian 12's headers know ABI 2; the kernel's numbers are stable, so they are written out. */
 struct ruleset_attr {
@@ -160,15 +161,19 @@ int landlock_apply(const struct plan *plan, struct gb_err *err)
     for (size_t i = 0; i < plan->n_rules; i++)
         if (rule_add(ruleset, plan, &plan->rules[i], err) < 0)
             return -1;
-    return ruleset_enter(ruleset, err);
+    if (ruleset_enter(ruleset, err) < 0)
+        return -1;
+    return verify_landlock(plan->workdir, err);
 }
 
-int landlock_scope_signals(struct gb_err *err)
+int landlock_scope_signals(int outsider, struct gb_err *err)
 {
     struct ruleset_attr attr = { .scoped = SCOPE_SIGNAL };
     auto_close int ruleset = ruleset_new(&attr, 6, err);
 
-    return ruleset < 0 ? -1 : ruleset_enter(ruleset, err);
+    if (ruleset < 0 || ruleset_enter(ruleset, err) < 0)
+        return -1;
+    return verify_signal_scope(outsider, err);
 }
 
 /* ---- a fence inside the box ---- */

@@ -34,5 +34,6 @@ struct landlock_fence {
 int landlock_enclose(const struct landlock_fence *fence, struct gb_err *err) gb_nodiscard;
 
 /* Only make a domain that signals cannot leave: the box's supervisor can then kill every process
- * of the box, and no other, with one kill(-1). */
-int landlock_scope_signals(struct gb_err *err) gb_nodiscard;
+ * of the box, and no other, with one kill(-1). `outsider` is one that it must not reach, though it
+ * is the same user's. */
+int landlock_scope_signals(int outsider, struct gb_err *err) gb_nodiscard;

@@ -18,6 +18,7 @@
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/verify.h"
 
 /* ---- the zygote ---- */
 
@@ -46,7 +47,7 @@ bool net_enter(int net)
 {
     if (go_home() < 0 || setns(net, CLONE_NEWNET) < 0)
         return false;
-    if (is_empty())
+    if (verify_net_entered(net) && is_empty())
         return true;
     net_leave();
     return false;

@@ -1,12 +1,13 @@
 #include "sandbox/plan.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "base/own.h"
 
 /* Changed whenever the layout below changes: a library and an interpreter extension that were not
  * built together must not understand each other by accident. */
-static const uint32_t plan_magic = 0x47425035;
+static const uint32_t plan_magic = 0x47425036;
 
 const char *plan_level_name(enum plan_level level)
 {
@@ -16,6 +17,42 @@ const char *plan_level_name(enum plan_level level)
 #undef X
     };
     return (size_t)level < ARRAY_LEN(names) ? names[level] : "unknown";
+}
+
+const char *plan_layer_name(enum plan_layer_at at)
+{
+    static const char *const names[] = {
+#define X(sym, name) [LAYER_AT_##sym] = (name),
+        PLAN_LAYER_MAP(X)
+#undef X
+    };
+    return (size_t)at < ARRAY_LEN(names) ? names[at] : "unknown";
+}
+
+uint32_t plan_layers(const struct plan *plan)
+{
+    const struct {
+        bool is_wanted;
+        enum plan_layer layer;
+    } layers[] = {
+        { (plan->namespaces & CLONE_NEWUSER) != 0, LAYER_USER },
+        { (plan->namespaces & CLONE_NEWNS) != 0, LAYER_MOUNT },
+        { (plan->namespaces & CLONE_NEWPID) != 0, LAYER_PID },
+        { (plan->namespaces & CLONE_NEWNET) != 0, LAYER_NET },
+        { (plan->namespaces & CLONE_NEWIPC) != 0, LAYER_IPC },
+        { (plan->namespaces & CLONE_NEWUTS) != 0, LAYER_UTS },
+        { plan->seccomp_bytes > 0, LAYER_SECCOMP },
+        { plan->landlock_fs != 0, LAYER_LANDLOCK },
+        { plan->level > LEVEL_NONE, LAYER_NNP },
+        { plan->level > LEVEL_NONE, LAYER_CAPS },
+        { plan->n_rlimits > 0, LAYER_RLIMITS },
+        { plan->watch.memory_bytes > 0, LAYER_WATCHER },
+    };
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+        all |= layers[i].is_wanted ? (uint32_t)layers[i].layer : 0;
+    return all;
 }
 
 /* ---- one walk for both directions ---- */
@@ -97,6 +134,7 @@ static void plan_visit(struct visitor *v, struct plan *p)
     v->bad |= magic != plan_magic;
     visit(v, p->level);
     visit(v, p->namespaces);
+    visit(v, p->host_namespaces);
     visit(v, p->lends_net);
     visit(v, p->inside_id);
     visit(v, p->outside_uid);

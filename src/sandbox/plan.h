@@ -28,6 +28,42 @@ enum plan_level {
 
 const char *plan_level_name(enum plan_level level);
 
+/* What holds a box, by the names that results carry, and in their order. */
+#define PLAN_LAYER_MAP(X)   \
+    X(USER, "user")         \
+    X(MOUNT, "mount")       \
+    X(PID, "pid")           \
+    X(NET, "net")           \
+    X(IPC, "ipc")           \
+    X(UTS, "uts")           \
+    X(SECCOMP, "seccomp")   \
+    X(LANDLOCK, "landlock") \
+    X(NNP, "nnp")           \
+    X(CAPS, "caps")         \
+    X(RLIMITS, "rlimits")   \
+    X(WATCHER, "watcher")   \
+    X(CGROUP, "cgroup")
+
+enum plan_layer_at {
+#define X(sym, name) LAYER_AT_##sym,
+    PLAN_LAYER_MAP(X)
+#undef X
+    PLAN_LAYERS
+};
+
+/* A set of them is these, added up. */
+enum plan_layer {
+#define X(sym, name) LAYER_##sym = 1 << LAYER_AT_##sym,
+    PLAN_LAYER_MAP(X)
+#undef X
+};
+
+const char *plan_layer_name(enum plan_layer_at at);
+
+enum {
+    PLAN_NAMESPACES = LAYER_AT_UTS + 1 /* the first layers are namespaces */
+};
+
 /* What makes the private root. Targets are relative to it. */
 #define PLAN_OP_MAP(X)                                                        \
     X(DIR, "dir")           /* a directory                                 */ \
@@ -85,8 +121,10 @@ struct plan_watch {
 struct plan {
     enum plan_level level;
     uint64_t namespaces; /* CLONE_NEW* */
-    bool lends_net;      /* its network namespace may be another's before and afterwards (net.h) */
-    uint32_t inside_id;  /* uid and gid that the guest sees */
+    /* The engine's own, by their inodes: the box must not be in them. 0: not known. */
+    uint64_t host_namespaces[PLAN_NAMESPACES];
+    bool lends_net;     /* its network namespace may be another's before and afterwards (net.h) */
+    uint32_t inside_id; /* uid and gid that the guest sees */
     uint32_t outside_uid;
     uint32_t outside_gid;
     bool change_ids;      /* the engine is root: the box must not be */
@@ -118,6 +156,9 @@ static inline bool plan_shares_user(const struct plan *plan)
 {
     return plan->level < LEVEL_NAMESPACES && !plan->change_ids;
 }
+
+/* The layers that a plan is to put in force. */
+uint32_t plan_layers(const struct plan *plan);
 
 /* Write the plan to `out`. */
 int plan_pack(const struct plan *plan, struct gb_buf *out, struct gb_err *err) gb_nodiscard;

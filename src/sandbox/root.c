@@ -29,6 +29,7 @@
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/verify.h"
 
 /* glibc's <sys/mount.h> has these calls since 2.36 and clashes with <linux/mount.h> in older
  * headers; the raw calls work with both. */
@@ -39,7 +40,9 @@ static int open_tree_(int dirfd, const char *path, unsigned flags)
 
 static int move_mount_(int from, int to_dir, const char *to)
 {
-    return (int)syscall(SYS_move_mount, from, "", to_dir, to, MOVE_MOUNT_F_EMPTY_PATH);
+    if (syscall(SYS_move_mount, from, "", to_dir, to, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        return -1;
+    return verify_mounted(from, to_dir, to) ? 0 : -1;
 }
 
 /* Private: what the host mounts later must not come into the box, nor the other way round. */
@@ -79,7 +82,7 @@ static int source_open(const struct plan_op *op, struct gb_err *err)
     /* Read-only goes for the node, not for what is behind it: that can be written to. */
     if (op->kind == OP_DEVICE)
         set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
-    if (mount_attr(fd, set, AT_RECURSIVE) < 0)
+    if (mount_attr(fd, set, AT_RECURSIVE) < 0 || !verify_read_only(fd))
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making %s read-only", op->source);
     return take_fd(&fd);
 }
@@ -96,8 +99,10 @@ static int mount_open(const struct plan_op *op, struct gb_err *err)
         return gb_fail_hint(err, "was it moved, or replaced by a link?");
     }
     fd = open_tree_(dir, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
-    if (fd < 0 ||
-        mount_attr(fd, set | (op->kind == OP_MOUNT_RO ? MOUNT_ATTR_RDONLY : 0), AT_RECURSIVE) < 0)
+    if (op->kind == OP_MOUNT_RO)
+        set |= MOUNT_ATTR_RDONLY;
+    if (fd < 0 || mount_attr(fd, set, AT_RECURSIVE) < 0 ||
+        (op->kind == OP_MOUNT_RO && !verify_read_only(fd)))
         return gb_fail(err, GB_E_SYSTEM, errno, "mounting %s", op->source);
     return take_fd(&fd);
 }
@@ -170,6 +175,11 @@ static int tmpfs_new(const struct plan *plan, struct gb_err *err)
     fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
     if (fd < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making a tmpfs");
+    if (!verify_size(fd, plan)) {
+        (void)gb_fail(err, GB_E_NO_ISOLATION, errno, "limiting the size of a tmpfs");
+        (void)close(fd);
+        return -1;
+    }
     return fd;
 }
 
@@ -342,7 +352,7 @@ static int build(int root, const struct plan *plan, struct root_sources *sources
         if (e < 0 && op_failed(op, e, err) < 0)
             return -1;
     }
-    if (mount_attr(root, MOUNT_ATTR_RDONLY, 0) < 0)
+    if (mount_attr(root, MOUNT_ATTR_RDONLY, 0) < 0 || !verify_read_only(root))
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "making the box's root read-only");
     return 0;
 }
@@ -386,14 +396,14 @@ int root_enter(const struct plan *plan, const struct root_given *given,
     /* The second "." stacks the old root onto the new one's mount point. */
     if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "entering the box's root");
-    return 0;
+    return verify_root(root, err);
 }
 
 int root_leave_host(struct gb_err *err)
 {
     if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "leaving the host's root");
-    return 0;
+    return verify_root_closed(err);
 }
 
 /* ---- the common part ---- */
@@ -495,7 +505,7 @@ static int make_common(const struct plan *plan, struct gb_err *err)
     for (size_t i = 0; i < plan->n_ops && root >= 0; i++)
         if (make_common_op(root, plan, &plan->ops[i], made, err) < 0)
             return -1;
-    if (root < 0 || mount_attr(root, MOUNT_ATTR_RDONLY, 0) < 0)
+    if (root < 0 || mount_attr(root, MOUNT_ATTR_RDONLY, 0) < 0 || !verify_read_only(root))
         return -1;
     return take_fd(&root);
 }

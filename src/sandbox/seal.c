@@ -21,6 +21,7 @@
 #include "base/own.h"
 #include "sandbox/halves.h"
 #include "sandbox/landlock.h"
+#include "sandbox/verify.h"
 
 int seal_ids(const struct plan *plan, struct gb_err *err)
 {
@@ -34,20 +35,24 @@ int seal_ids(const struct plan *plan, struct gb_err *err)
     if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, gid, gid, gid) < 0 ||
         syscall(SYS_setresuid, uid, uid, uid) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "becoming user %u", uid);
-    return 0;
+    return verify_ids(uid, gid, err);
 }
 
-int seal_bounding_set(struct gb_err *err)
+int seal_bounding_set(bool has_right, struct gb_err *err)
 {
+    enum {
+        CAPS_MAX = 64 /* no kernel has more */
+    };
     int cap = 0;
 
-    while (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
+    while (cap < CAPS_MAX && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
         cap++;
-    /* Without CAP_SETPCAP (an ordinary user, no user namespace) there is nothing that no_new_privs
-     * does not hold. */
-    if (errno == EPERM || (errno == EINVAL && cap > 0)) /* there is no such capability any more */
+    /* Without CAP_SETPCAP there is nothing in it that no_new_privs does not hold. */
+    if (cap == 0 && errno == EPERM && !has_right)
         return 0;
-    return gb_fail(err, GB_E_NO_ISOLATION, errno, "emptying the bounding set");
+    if (cap == 0 || (cap < CAPS_MAX && errno != EINVAL)) /* there is no such capability any more */
+        return gb_fail(err, GB_E_NO_ISOLATION, errno, "emptying the bounding set");
+    return verify_bounding_set(err);
 }
 
 int seal_privileges(struct gb_err *err)
@@ -61,7 +66,7 @@ int seal_privileges(struct gb_err *err)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "dropping ambient capabilities");
     if (syscall(SYS_capset, &head, none) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "dropping capabilities");
-    return 0;
+    return verify_privileges(err);
 }
 
 /* ---- resource limits ---- */
@@ -118,14 +123,14 @@ static int set_shared_nproc(rlim_t extra, rlim_t max, struct gb_err *err)
     } while (!may_fork() && want < max && base < BASE_MAX);
     if (rlimit(RLIMIT_NPROC, &(struct rlimit){ want, want }, NULL) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "limiting processes");
-    return 0;
+    return verify_rlimit(RLIMIT_NPROC, want, err);
 }
 
 int seal_rlimits(const struct plan *plan, struct gb_err *err)
 {
     for (size_t i = 0; i < plan->n_rlimits; i++) {
-        struct rlimit now,
-            want = { .rlim_cur = plan->rlimits[i].value, .rlim_max = plan->rlimits[i].value };
+        struct rlimit now = { 0 }, want = { .rlim_cur = plan->rlimits[i].value,
+                                            .rlim_max = plan->rlimits[i].value };
         int what = plan->rlimits[i].resource;
 
         /* A host that already holds us to less is obeyed. */
@@ -142,6 +147,8 @@ int seal_rlimits(const struct plan *plan, struct gb_err *err)
             want.rlim_max++; /* SIGXCPU first, so that the result can name the limit */
         if (rlimit(what, &want, NULL) < 0)
             return gb_fail(err, GB_E_NO_ISOLATION, errno, "setting resource limit %d", what);
+        if (verify_rlimit(what, want.rlim_max, err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -160,7 +167,7 @@ int seal_shut(const struct plan *plan, struct gb_err *err)
         return -1;
     if (prog.len > 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "installing the seccomp filter");
-    return 0;
+    return prog.len > 0 ? verify_filter(err) : 0;
 }
 
 #if defined(__x86_64__)
@@ -264,5 +271,5 @@ int seal_calls(const struct seal_allowed *allowed, struct gb_err *err)
     prog.len = (unsigned short)seal_filter(allowed, code);
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "installing init's seccomp filter");
-    return 0;
+    return verify_filter(err);
 }

@@ -7,8 +7,9 @@ struct sock_filter;
 /* Stop being the engine's user where the plan says so (the engine is root). */
 int seal_ids(const struct plan *plan, struct gb_err *err) gb_nodiscard;
 
-/* No capability may be had back by executing a program. To be done while CAP_SETPCAP is held. */
-int seal_bounding_set(struct gb_err *err) gb_nodiscard;
+/* No capability may be had back by executing a program. To be done while CAP_SETPCAP is held, which
+ * a root of the host's may not have; in a new user namespace everybody has it. */
+int seal_bounding_set(bool has_right, struct gb_err *err) gb_nodiscard;
 
 /* no_new_privs, and no capability in any set but the bounding set. */
 int seal_privileges(struct gb_err *err) gb_nodiscard;
