@@ -244,8 +244,9 @@ static int check_pattern(struct walk *w, const char *key, const json_t *value)
 {
     if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
         return fail(w, "'%s' must be a string without NUL", key);
-    return pattern_check(json_string_value(value), w->err) < 0 ? gb_fail_wrap(w->err, "'%s'", key)
-                                                               : 0;
+    return pattern_check(json_string_value(value), &w->patterns_us, w->err) < 0
+               ? gb_fail_wrap(w->err, "'%s'", key)
+               : 0;
 }
 
 const json_t *schema_refer(const json_t *root, const char *ref)
@@ -710,7 +711,7 @@ static int check(struct walk *w, const json_t *schema)
 
 int schema_check(const json_t *schema, struct gb_err *err)
 {
-    struct walk w = { .root = schema, .err = err };
+    struct walk w = { .root = schema, .err = err, .patterns_us = PATTERN_CHECK_US };
 
     return check(&w, schema);
 }

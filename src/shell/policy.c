@@ -91,10 +91,13 @@ void shell_rules_done(struct shell_rules *r)
     *r = (struct shell_rules){ 0 };
 }
 
+/* order: their number before anything is done with them */
 static int check_strings(const char *key, const json_t *value, struct gb_err *err)
 {
     if (!json_is_array(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of strings", key);
+    if (json_array_size(value) > SHELL_PATTERNS_MAX)
+        return gb_fail(err, GB_E_LIMIT, 0, "%s: more than %d", key, SHELL_PATTERNS_MAX);
     for (size_t i = 0; i < json_array_size(value); i++) {
         const json_t *item = json_array_get(value, i);
         const char *text = json_string_value(item);
@@ -102,9 +105,9 @@ static int check_strings(const char *key, const json_t *value, struct gb_err *er
         if (!text || !*text || strlen(text) != json_string_length(item))
             return gb_fail(err, GB_E_INVALID, 0,
                            "%s: must be a list of strings, none of them empty", key);
-        if (strlen(text) > SHELL_PATTERN_MAX)
+        if (strlen(text) > PATTERN_BYTES_MAX)
             return gb_fail(err, GB_E_LIMIT, 0, "%s: one of more than %d bytes", key,
-                           SHELL_PATTERN_MAX);
+                           PATTERN_BYTES_MAX);
     }
     return 0;
 }
@@ -122,10 +125,12 @@ static int extend(json_t **list, const char *key, const json_t *value, struct gb
 
 static int say_patterns(json_t **list, const char *key, const json_t *value, struct gb_err *err)
 {
+    int64_t left_us = PATTERN_CHECK_US;
+
     if (check_strings(key, value, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(value); i++)
-        if (pattern_check(json_string_value(json_array_get(value, i)), err) < 0)
+        if (pattern_check(json_string_value(json_array_get(value, i)), &left_us, err) < 0)
             return gb_fail_wrap(err, "%s: '%.60s'", key,
                                 json_string_value(json_array_get(value, i)));
     return extend(list, key, value, err);

@@ -11,8 +11,7 @@
 #include "base/err.h"
 
 enum {
-    SHELL_PATTERNS_MAX = 500,
-    SHELL_PATTERN_MAX = 4096 /* bytes of one */
+    SHELL_PATTERNS_MAX = 500
 };
 
 /* All of one who has a say: the operator, or a request. */

@@ -22,8 +22,8 @@ def refused(reply, *words):
 @row("command", "deny")
 def back_reference(s):
     command = "echo " + "a" * 100000
-    for pattern in (r"(a{1,65535})\1[bc]", r"(?i)(a+)\1+[bc]", r"^echo (a*)\1\1(?!a)b", r"(?<x>a{1,9999})\k<x>z"):
-        refused(s.post("/v1/shell", {"command": command, "deny": [pattern]}), pattern.split("\\")[0][:4])
+    for pattern in (r"(a{1,65535})\1[bc]", r"(?i)(a+)\1+[bc]", r"(?<x>a{1,9999})\k<x>[bc]", r"(a*)(?:\1){2,}[bc]"):
+        refused(s.post("/v1/shell", {"command": command, "deny": [pattern]}), "takes too long", pattern[:3])
 
 
 @row("command", "deny")
@@ -37,7 +37,7 @@ def slow_patterns(s):
 @row("deny", "allow")
 def many_patterns(s):
     reply = s.post("/v1/shell", {"command": "true", "deny": ["(a{1,60}b){1,60}" + str(i) for i in range(100000)]})
-    assert reply.status in (400, 413), reply.body[:300]
+    refused(reply, "deny: more than 500")
     for key in ("deny", "allow"):
         s.post("/v1/shell", {"command": "true", key: ["(?:(?:(?:a{1,50}b){1,50}c){1,50})" + "d" * 3000 + str(i)
                                                       for i in range(500)]})
@@ -299,7 +299,7 @@ def budget():
     return stall.budget()
 
 
-PENDING = {"back_reference", "many_patterns", "many_inputs", "many_inputs_to_approve", "many_variables", "many_variables_to_approve",
+PENDING = {"many_inputs", "many_inputs_to_approve", "many_variables", "many_variables_to_approve",
            "deep_files", "many_tool_names", "long_stdin", "odd_sessions", "odd_values", "odd_messages", "loud_program", "many_files",
            *hostile_server.VALUES, *hostile_server.LISTS, *hostile_server.ACTS, "change-storm"}
 
