@@ -13,15 +13,15 @@ enum {
 
 /* ---- what strict comes with ---- */
 
-/* The list of the CodeAct packages, and then modules of the library that only compute: programs for
- * exercises use them, and what the checker knows of copy, operator and string holds here too. */
-static const char *const strict_imports[] = { "asyncio", "base64", "collections", "dataclasses",
-                                              "datetime", "decimal", "fractions", "functools",
-                                              "hashlib", "itertools", "json", "math", "os",
-                                              "pathlib", "random", "re", "time", "typing", "uuid",
-                                              /* ours */
-                                              "array", "bisect", "cmath", "copy", "heapq",
-                                              "operator", "statistics", "string", "struct", NULL };
+/* The list of the CodeAct packages, and modules of the library that only compute (array, bisect, cmath,
+ * copy, heapq, operator, statistics, string, struct): programs for exercises use them. */
+static const char *const strict_imports[] = {
+    "array",   "asyncio",     "base64",    "bisect",  "cmath",      "collections",
+    "copy",    "dataclasses", "datetime",  "decimal", "fractions",  "functools",
+    "hashlib", "heapq",       "itertools", "json",    "math",       "operator",
+    "os",      "pathlib",     "random",    "re",      "statistics", "string",
+    "struct",  "time",        "typing",    "uuid",    NULL
+};
 static const char *const strict_blocked_imports[] = {
     "__builtin__", "builtins",  "ctypes",  "ftplib", "http",       "importlib", "multiprocessing",
     "requests",    "shutil",    "smtplib", "socket", "subprocess", "sys",       "telnetlib",

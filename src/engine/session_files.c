@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
+#include "base/piece.h"
 #include "base/walk.h"
 
 static int check_ground(const struct place_ground *ground, struct gb_err *err)
@@ -75,15 +76,6 @@ json_t *session_files_list(const struct place_ground *ground, struct gb_err *err
 
 /* ---- what is in a file ---- */
 
-/* Without the bytes of a character that goes on behind the end, if there are any before it. */
-static size_t whole_characters(const char *bytes, size_t len)
-{
-    for (size_t less = 1; less < 4 && less < len; less++)
-        if (((unsigned char)bytes[len - less] & 0xc0) == 0xc0)
-            return utf8_first_bad(bytes + len - less, less) >= 0 ? len - less : len;
-    return len;
-}
-
 /* Bytes from `at` on, as many as there are or fit. */
 static ssize_t read_piece(int fd, char *bytes, size_t max, off_t at)
 {
@@ -98,23 +90,6 @@ static ssize_t read_piece(int fd, char *bytes, size_t max, off_t at)
             len += (size_t)n;
     }
     return n < 0 ? -errno : (ssize_t)len;
-}
-
-static json_t *piece_json(const struct request *r, const char *bytes, size_t len, off_t size)
-{
-    bool is_whole = r->offset + (json_int_t)len >= size;
-    size_t shown = is_whole ? len : whole_characters(bytes, len);
-    bool is_text = !memchr(bytes, '\0', shown) && utf8_first_bad(bytes, shown) < 0;
-    json_t *piece;
-
-    if (!is_text)
-        shown = len;
-    piece =
-        json_pack("{s:s,s:I,s:I,s:I,s:b}", "path", r->path, "bytes", (json_int_t)size, "offset",
-                  r->offset, "length", (json_int_t)shown, "is_whole", r->offset == 0 && is_whole);
-    json_object_set_new(piece, is_text ? "text" : "base64",
-                        is_text ? json_stringn(bytes, shown) : json_base64(bytes, shown));
-    return piece;
 }
 
 json_t *session_files_read(const struct place_ground *ground, const struct request *r,
@@ -137,5 +112,5 @@ json_t *session_files_read(const struct place_ground *ground, const struct reque
         (void)gb_fail(err, GB_E_SYSTEM, (int)-n, "path: reading '%.100s'", r->path);
         return NULL;
     }
-    return piece_json(r, bytes, (size_t)n, st.st_size);
+    return piece_json(r->path, bytes, (size_t)n, (uint64_t)r->offset, (uint64_t)st.st_size);
 }

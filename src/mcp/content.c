@@ -10,7 +10,9 @@
 #include "mcp/mcp.h"
 
 enum {
-    VALUE_SHOWN = 16 << 10, /* bytes of a value in the text; structuredContent has all of it */
+    VALUE_SHOWN = 16 << 10, /* bytes of a value, or of what was displayed, in the text;
+                               structuredContent has all of it */
+    BLOCKS_SHOWN = 24,      /* of content, besides the text; structuredContent names the others */
     FINDINGS_SHOWN = 20,
     FILES_SHOWN = 50,
     JOBS_SHOWN = 16,
@@ -60,25 +62,83 @@ static void put_stream(struct page *p, const json_t *result, const char *name, c
     put(p, json_string_value(text), json_string_length(text));
 }
 
+/* A text up to VALUE_SHOWN, on whole characters. */
+static void put_long(struct page *p, const char *text, size_t len, const char *what)
+{
+    size_t shown = len;
+    char note[96];
+
+    if (len > VALUE_SHOWN)
+        for (shown = VALUE_SHOWN; ((unsigned char)text[shown] & 0xc0) == 0x80;)
+            shown--;
+    put(p, text, shown);
+    if (shown == len)
+        return;
+    (void)snprintf(note, sizeof(note), "\n... (%zu of %zu bytes of %s are shown)", shown, len,
+                   what);
+    put(p, note, strlen(note));
+}
+
+/* The text of the thing that was displayed at `at`, in any of its forms, or NULL. *ret_next: where the
+ * next thing begins. */
+static const json_t *plain_form(const json_t *outputs, size_t at, size_t *ret_next)
+{
+    static const char *const plain[] = { "text/plain", "text/markdown", "text/latex" };
+    const json_t *found[ARRAY_LEN(plain)] = { NULL };
+
+    do {
+        const json_t *form = json_array_get(outputs, at);
+
+        for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+            if (!found[i] && strcmp(json_string_at(form, "mime", ""), plain[i]) == 0)
+                found[i] = json_object_get(form, "data");
+        at++;
+    } while (json_is_true(json_object_get(json_array_get(outputs, at), "alternative")));
+    *ret_next = at;
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        if (json_is_string(found[i]))
+            return found[i];
+    return NULL;
+}
+
+/* What was displayed, as text where it has one. */
+static void put_outputs(struct page *p, const json_t *result)
+{
+    const json_t *outputs = json_object_get(result, "outputs");
+
+    for (size_t i = 0, next; i < json_array_size(outputs); i = next) {
+        const json_t *text = plain_form(outputs, i, &next);
+
+        begin_section(p);
+        if (text)
+            put_long(p, json_string_value(text), json_string_length(text), "what was displayed");
+        else
+            put_line(p, "displayed: ", json_string_at(json_array_get(outputs, i), "mime", "?"));
+    }
+}
+
+/* A last expression that is more than text is displayed, and its repr() is the value. */
+static bool is_displayed(const json_t *result, const json_t *value)
+{
+    const json_t *outputs = json_object_get(result, "outputs"), *last = NULL;
+
+    for (size_t i = 0, next; i < json_array_size(outputs); i = next)
+        last = plain_form(outputs, i, &next);
+    return last && json_equal(json_shared(last), json_shared(value));
+}
+
 static void put_value(struct page *p, const json_t *result)
 {
     const json_t *value = json_object_get(result, "value");
     auto_free char *text = NULL;
-    size_t len;
-    char note[96];
 
-    if (!json_is_true(json_object_get(result, "has_value")) || json_is_null(value))
+    if (!json_is_true(json_object_get(result, "has_value")) || json_is_null(value) ||
+        is_displayed(result, value))
         return;
     text = json_text(value);
-    len = text ? strlen(text) : 0;
     begin_section(p);
     put(p, "value: ", 7);
-    put(p, text, len > VALUE_SHOWN ? VALUE_SHOWN : len);
-    if (len <= VALUE_SHOWN)
-        return;
-    (void)snprintf(note, sizeof(note), "\n... (%zu of %zu bytes of the value are shown)",
-                   (size_t)VALUE_SHOWN, len);
-    put(p, note, strlen(note));
+    put_long(p, text, text ? strlen(text) : 0, "the value");
 }
 
 static void put_error(struct page *p, const json_t *result)
@@ -243,6 +303,7 @@ char *content_text(const json_t *result)
         return NULL;
     put_stream(&p, result, "stdout", "");
     put_stream(&p, result, "stderr", "stderr:\n");
+    put_outputs(&p, result);
     put_value(&p, result);
     put_error(&p, result);
     put_findings(&p, result);
@@ -267,7 +328,19 @@ struct gathering {
     struct mcp_files *files;
     const char *principal;
     size_t texts, pictures; /* bytes that are shown already */
+    size_t blocks;
 };
+
+/* One more block, unless there are many: a model that gets a thousand reads none of them. */
+static bool add_block(struct gathering *g, json_t *block)
+{
+    if (g->blocks == BLOCKS_SHOWN) {
+        json_decref(block);
+        return false;
+    }
+    g->blocks++;
+    return json_array_append_new(g->content, block) == 0;
+}
 
 static const char *block_type(const char *mime)
 {
@@ -288,9 +361,7 @@ static bool show_picture(struct gathering *g, const char *mime, const json_t *ba
     if (!type || !base64 || len > INLINE_PICTURE || g->pictures + len > INLINE_PICTURES)
         return false;
     g->pictures += len;
-    (void)json_array_append_new(
-        g->content, json_pack("{s:s,s:O,s:s}", "type", type, "data", base64, "mimeType", mime));
-    return true;
+    return add_block(g, json_pack("{s:s,s:O,s:s}", "type", type, "data", base64, "mimeType", mime));
 }
 
 static void show_link(struct gathering *g, const struct mcp_file *file, const char *uri,
@@ -298,10 +369,9 @@ static void show_link(struct gathering *g, const struct mcp_file *file, const ch
 {
     const char *slash = strrchr(file->path, '/');
 
-    (void)json_array_append_new(g->content,
-                                json_pack("{s:s,s:s,s:s,s:s,s:I}", "type", "resource_link", "uri",
-                                          uri, "name", slash ? slash + 1 : file->path, "mimeType",
-                                          file->mime, "size", bytes));
+    (void)add_block(g, json_pack("{s:s,s:s,s:s,s:s,s:I}", "type", "resource_link", "uri", uri,
+                                 "name", slash ? slash + 1 : file->path, "mimeType", file->mime,
+                                 "size", bytes));
 }
 
 /* A small text is shown where it is: the model need not ask for it. */
@@ -312,10 +382,8 @@ static bool embed(struct gathering *g, const struct mcp_file *file, const char *
     if (!file->text || len > INLINE_TEXT || g->texts + len > INLINE_TEXTS)
         return false;
     g->texts += len;
-    (void)json_array_append_new(g->content,
-                                json_pack("{s:s,s:{s:s,s:s,s:O}}", "type", "resource", "resource",
-                                          "uri", uri, "mimeType", file->mime, "text", file->text));
-    return true;
+    return add_block(g, json_pack("{s:s,s:{s:s,s:s,s:O}}", "type", "resource", "resource", "uri",
+                                  uri, "mimeType", file->mime, "text", file->text));
 }
 
 static void gather_file(struct gathering *g, json_t *entry)
@@ -342,6 +410,7 @@ static void gather_file(struct gathering *g, json_t *entry)
     (void)json_object_del(entry, "base64");
 }
 
+/* Text is in the text already. Everything else can be read later, and a picture is shown. */
 static void gather_output(struct gathering *g, json_t *output, size_t number)
 {
     const char *mime = json_string_at(output, "mime", "text/plain");
@@ -354,26 +423,50 @@ static void gather_output(struct gathering *g, json_t *output, size_t number)
     auto_free char *uri = NULL;
     char name[64];
 
-    if (!json_is_string(data) || json_is_true(json_object_get(output, "alternative")))
+    if (!json_is_string(data) || json_is_true(json_object_get(output, "alternative")) ||
+        strcmp(mime, "text/plain") == 0 || strcmp(mime, "text/markdown") == 0)
         return;
-    if (strcmp(mime, "text/plain") == 0 || strcmp(mime, "text/markdown") == 0) {
-        (void)json_array_append_new(g->content,
-                                    json_pack("{s:s,s:O}", "type", "text", "text", data));
-        return;
-    }
-    if (!is_text && show_picture(g, mime, data)) {
-        (void)json_object_del(output, "data");
-        return;
-    }
     (void)snprintf(name, sizeof(name), "display-%zu.%.20s", number + 1, mime_extension(mime));
     file.path = name;
     uri = mcp_files_add(g->files, &file);
-    if (uri) {
-        show_link(g, &file, uri, (json_int_t)json_string_length(data));
+    if (uri)
         (void)json_object_set_new(output, "uri", json_string(uri));
-    }
-    if (!is_text)
+    if ((is_text || !show_picture(g, mime, data)) && uri)
+        show_link(g, &file, uri, (json_int_t)json_string_length(data));
+    if (!is_text || uri)
         (void)json_object_del(output, "data");
+}
+
+/* ---- the two halves of a result ---- */
+
+/* For those who run models and not for models: several clients hand all of structuredContent to one. */
+static const char *const for_operators[] = { "isolation", "policy",       "risk",        "usage",
+                                             "timings",   "stdout_bytes", "stderr_bytes" };
+
+static bool is_empty(const json_t *value)
+{
+    return json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0) ||
+           (json_is_array(value) && json_array_size(value) == 0) ||
+           (json_is_object(value) && json_object_size(value) == 0);
+}
+
+/* Takes what operators want out of the result, and drops what says nothing. New. */
+static json_t *split_off(json_t *result)
+{
+    json_t *apart = json_object(), *value;
+    const char *key;
+    void *next;
+
+    for (size_t i = 0; i < ARRAY_LEN(for_operators); i++) {
+        (void)json_object_set(apart, for_operators[i], json_object_get(result, for_operators[i]));
+        (void)json_object_del(result, for_operators[i]);
+    }
+    /* A value may be empty; then it is there, and only None is told by has_value alone. */
+    json_object_foreach_safe(result, next, key,
+                             value) if (json_is_null(value) ||
+                                        (is_empty(value) && strcmp(key, "value") != 0))(void)
+        json_object_del(result, key);
+    return apart;
 }
 
 json_t *content_of_run(json_t *result, struct mcp_files *files, const char *principal)
@@ -383,14 +476,16 @@ json_t *content_of_run(json_t *result, struct mcp_files *files, const char *prin
     auto_free char *text = content_text(result);
     struct gathering g = { .content = json_array(), .files = files, .principal = principal };
     bool is_error = strcmp(json_string_at(result, "status", "failed"), "ok") != 0;
+    json_t *apart;
 
     (void)json_array_append_new(g.content, text ? mcp_text(text) : NULL);
     for (size_t i = 0; i < json_array_size(outputs); i++)
         gather_output(&g, json_array_get(outputs, i), i);
     for (size_t i = 0; i < json_array_size(entries); i++)
         gather_file(&g, json_array_get(entries, i));
-    return json_pack("{s:o,s:o,s:b}", "content", g.content, "structuredContent", result, "isError",
-                     is_error);
+    apart = split_off(result);
+    return json_pack("{s:o,s:o,s:b,s:{s:o}}", "content", g.content, "structuredContent", result,
+                     "isError", is_error, "_meta", "glovebox/result", apart);
 }
 
 /* ---- sessions ---- */
@@ -422,8 +517,8 @@ static void put_part(struct page *p, const json_t *value)
     put_line(p, "", line);
 }
 
-/* What an operation found, in words. The caller frees it. */
-static char *op_text(const json_t *value)
+/* What an operation found, in words, and in which session. The caller frees it. */
+static char *op_text(const json_t *value, const char *session)
 {
     const json_t *files = json_object_get(value, "files"), *text = json_object_get(value, "text");
     char *whole = NULL;
@@ -441,6 +536,8 @@ static char *op_text(const json_t *value)
         put_part(&p, value);
     if (!p.last)
         put_line(&p, "", json_is_array(files) ? "(no files)" : text ? "(empty)" : "done");
+    if (session && !text)
+        put_line(&p, "session: ", session);
     if (fclose(p.f) != 0)
         free(take_ptr(whole));
     return whole;
@@ -452,7 +549,8 @@ json_t *content_of_op(json_t *result)
     json_t *value = json_object_get(result, "value");
     const char *name = json_string_at(json_object_get(result, "session"), "name", NULL);
     bool is_ok = strcmp(json_string_at(result, "status", "failed"), "ok") == 0;
-    auto_free char *text = is_ok ? op_text(value) : content_text(result);
+    auto_free char *text = is_ok ? op_text(value, name) : content_text(result);
+    auto_free char *of = NULL;
     json_t *content = json_pack("[o]", mcp_text(text ? text : "failed"));
     const char *path = json_string_at(value, "path", "");
     struct gathering g = { .content = content };
@@ -461,6 +559,9 @@ json_t *content_of_op(json_t *result)
         return json_pack("{s:o,s:b}", "content", content, "isError", 1);
     if (name && !json_object_get(value, "name") && json_is_object(value) && !*path)
         (void)json_object_set_new(value, "name", json_string(name));
+    /* A file's text stands alone, so that it can be taken as it is. */
+    if (name && json_object_get(value, "text") && asprintf(&of, "session: %s", name) > 0)
+        (void)json_array_append_new(content, mcp_text(of));
     (void)show_picture(&g, mime_of_path(path, false), json_object_get(value, "base64"));
     return json_pack("{s:o,s:o}", "content", content, "structuredContent",
                      json_is_object(value) ? json_incref(value) : json_object());

@@ -32,6 +32,7 @@ struct offer {
     json_t *descriptor;
     const char *name;     /* looks into it */
     const json_t *schema; /* of a tool's arguments, where they can be checked; or NULL */
+    mcp_reader read;      /* of a tool, or NULL */
     mcp_handler run;
     void *data;
 };

@@ -171,6 +171,12 @@ static void call_tool(struct mcp_call *call)
     }
     if (question_resume(call))
         return;
+    if (tool->read) {
+        json_t *given = call->arguments;
+
+        call->arguments = tool->read(given);
+        json_decref(given);
+    }
     /* The model can repair its arguments, if it is told and not the program that drives it. */
     if (tool->schema && schema_validate(tool->schema, call->arguments, "arguments", &err) < 0) {
         mcp_call_refuse(call, err.msg);

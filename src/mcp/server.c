@@ -282,6 +282,14 @@ int mcp_server_add_tool(struct mcp_server *server, json_t *descriptor, mcp_handl
     return ADD(OFFER_TOOL);
 }
 
+int mcp_server_add_lenient_tool(struct mcp_server *server, json_t *descriptor, mcp_reader read,
+                                mcp_handler run, void *data, struct gb_err *err)
+{
+    struct offer tool = { .descriptor = descriptor, .read = read, .run = run, .data = data };
+
+    return add(server, OFFER_TOOL, &tool, err);
+}
+
 int mcp_server_add_prompt(struct mcp_server *server, json_t *descriptor, mcp_handler run,
                           void *data, struct gb_err *err)
 {

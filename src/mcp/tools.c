@@ -6,8 +6,11 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/parse.h"
+#include "base/piece.h"
 #include "engine/loop.h"
 #include "glovebox.h"
+#include "mcp/content.h"
 #include "mcp/tools.h"
 #include "result_made.h"
 
@@ -83,6 +86,36 @@ static void copy(json_t *request, const json_t *args, const char *key)
     (void)json_object_set(request, key, json_object_get(args, key)); /* which may be absent */
 }
 
+/* May it be empty? An empty text is a file's; of the others it stands for none. */
+static bool is_content(const char *key)
+{
+    static const char *const keys[] = { "code", "command", "text", "base64" };
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Frameworks fill in every argument that a schema has, with null or "" for those that the model left
+ * out, and one takes "session" for its own: it says "session_id". */
+static json_t *read_leniently(const json_t *given)
+{
+    json_t *args = json_copy(json_shared(given)), *value;
+    const char *key;
+    void *next;
+
+    json_object_foreach_safe(args, next, key,
+                             value) if (json_is_null(value) ||
+                                        (json_is_string(value) && json_string_length(value) == 0 &&
+                                         !is_content(key)))(void) json_object_del(args, key);
+    if (json_object_get(args, "session_id") && !json_object_get(args, "session")) {
+        (void)json_object_set(args, "session", json_object_get(args, "session_id"));
+        (void)json_object_del(args, "session_id");
+    }
+    return args;
+}
+
 /* ---- handlers ---- */
 
 static void execute_code(struct mcp_call *call, void *data)
@@ -110,36 +143,95 @@ static void run_shell(struct mcp_call *call, void *data)
         execute(call, face, request, EXECUTE_RUN);
 }
 
-static void session_op(struct mcp_call *call, struct mcp_face *face, const char *op,
-                       const char *const *keys)
+static void session_op(struct mcp_call *call, struct mcp_face *face, const char *op)
 {
-    const json_t *args = mcp_call_arguments(call);
     json_t *request = json_pack("{s:s,s:s}", "kind", "session", "op", op);
 
-    for (; keys && *keys; keys++)
-        copy(request, args, *keys);
     if (add_session(call, face, request, false))
         execute(call, face, request, EXECUTE_OP);
 }
 
 static void session_reset(struct mcp_call *call, void *data)
 {
-    session_op(call, data, "reset", NULL);
+    session_op(call, data, "reset");
 }
 
 static void session_close(struct mcp_call *call, void *data)
 {
-    session_op(call, data, "close", NULL);
+    session_op(call, data, "close");
 }
 
 static void list_files(struct mcp_call *call, void *data)
 {
-    session_op(call, data, "list_files", NULL);
+    session_op(call, data, "list_files");
+}
+
+/* A page: what fits into a model's sight. */
+enum {
+    READ_DEFAULT = 16 << 10
+};
+
+/* A file that an earlier result had a link to. */
+static json_t *read_kept(const json_t *kept, const char *path, const json_t *args)
+{
+    const json_t *coded = json_object_get(kept, "blob");
+    const json_t *text = coded ? coded : json_object_get(kept, "text");
+    json_int_t offset = json_integer_value(json_object_get(args, "offset")),
+               length = json_integer_value(json_object_get(args, "length"));
+    uint64_t size = json_string_length(text), left;
+    auto_free char *bytes = malloc(size + 1);
+
+    if (!bytes)
+        return NULL;
+    memcpy(bytes, json_string_value(text), size);
+    if (coded && !base64_decode(bytes, &size))
+        return NULL;
+    if ((uint64_t)offset > size)
+        offset = (json_int_t)size;
+    left = size - (uint64_t)offset;
+    if (length <= 0)
+        length = READ_DEFAULT;
+    if ((uint64_t)length < left)
+        left = (uint64_t)length;
+    return piece_json(path, bytes + offset, left, (uint64_t)offset, size);
+}
+
+static void read_link(struct mcp_call *call, struct mcp_face *face, const char *uri)
+{
+    auto_json json_t *kept = mcp_files_read(face->files, uri, mcp_call_principal(call));
+    json_t *piece = kept ? read_kept(kept, uri, mcp_call_arguments(call)) : NULL;
+
+    if (piece)
+        mcp_call_finish(call, content_of_op(json_pack("{s:s,s:o,s:n}", "status", "ok", "value",
+                                                      piece, "session")));
+    else
+        mcp_call_refuse(call, "there is no file of this uri, or no more: run the program again");
 }
 
 static void read_file(struct mcp_call *call, void *data)
 {
-    session_op(call, data, "read_file", (const char *const[]){ "path", "offset", "length", NULL });
+    static const char link[] = "glovebox://file/";
+    struct mcp_face *face = data;
+    const json_t *args = mcp_call_arguments(call);
+    const char *path = json_string_at(args, "path", "");
+    json_t *request;
+
+    if (strncmp(path, link, strlen(link)) == 0) {
+        read_link(call, face, path);
+        return;
+    }
+    if (!json_object_get(args, "session")) {
+        mcp_call_refuse(call, "read_file needs the session that the file is in, or as path the "
+                              "uri that a result has for it");
+        return;
+    }
+    request =
+        json_pack("{s:s,s:s,s:i}", "kind", "session", "op", "read_file", "length", READ_DEFAULT);
+    copy(request, args, "path");
+    copy(request, args, "offset");
+    copy(request, args, "length");
+    if (add_session(call, face, request, false))
+        execute(call, face, request, EXECUTE_OP);
 }
 
 static void write_file(struct mcp_call *call, void *data)
@@ -184,14 +276,15 @@ static const struct tool_row tools[] = {
       "{\"type\": \"boolean\"}",
       TOOL_SESSIONS | TOOL_READS, list_files },
     { "read_file", "Read a session's file",
-      "Reads a file in the workspace of a session: as text where it is UTF-8, else as base64. Of a "
-      "large "
-      "one a megabyte at a time, unless length says otherwise.",
-      HANDLE_PROPERTY ", " PATH_PROPERTY
+      "Reads a file in the workspace of a session, or one that a result has a uri for: as text "
+      "where "
+      "it is UTF-8, else as base64. Of a large one 16 KiB at a time, unless length says otherwise.",
+      HANDLE_PROPERTY ", \"path\": {\"type\": \"string\", \"maxLength\": 4096, \"description\": "
+                      "\"Relative to the session's workspace, or a uri glovebox://file/...\"}"
                       ", \"offset\": {\"type\": \"integer\", \"minimum\": 0, \"description\": "
                       "\"First byte\"}, \"length\": {\"type\": \"integer\", \"minimum\": 1, "
                       "\"maximum\": 8388608, \"description\": \"How many bytes at most\"}",
-      "session path",
+      "path",
       "\"path\": {\"type\": \"string\"}, \"text\": {\"type\": \"string\"}, \"base64\": {\"type\": "
       "\"string\"}, \"bytes\": {\"type\": \"integer\", \"description\": \"Of the whole file\"}, "
       "\"offset\": {\"type\": \"integer\"}, \"length\": {\"type\": \"integer\"}, \"is_whole\": "
@@ -326,8 +419,8 @@ int tools_register(struct mcp_face *face, struct gb_err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
         if (is_offered(face, &tools[i]) &&
-            mcp_server_add_tool(face->server, descriptor_of(face, &tools[i]), tools[i].run, face,
-                                err) < 0)
+            mcp_server_add_lenient_tool(face->server, descriptor_of(face, &tools[i]),
+                                        read_leniently, tools[i].run, face, err) < 0)
             return -1;
     return 0;
 }

@@ -416,7 +416,7 @@ def test_code_mode(config, level):
             "code": "[odd.add(a=i, b=direct.add(a=i, b=i)['sum'])['sum'] for i in range(10)]"}})["result"]
         assert done["structuredContent"]["value"] == [3 * i for i in range(10)]
         assert len(done["structuredContent"]["tool_calls"]) == 20
-        assert done["structuredContent"]["isolation"]["level"] == level or level == "auto"
+        assert done["_meta"]["glovebox/result"]["isolation"]["level"] == level or level == "auto"
         direct = client.ask("tools/call", {"name": "direct__add", "arguments": {"a": 1, "b": 2}})["result"]
         assert direct["structuredContent"] == {"sum": 3} and direct["content"][0]["text"] == "sum"
         bad = client.ask("tools/call", {"name": "direct__add", "arguments": {"a": "x", "b": 2}})

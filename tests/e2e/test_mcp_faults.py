@@ -275,6 +275,7 @@ def test_signals(sig):
 
 def test_what_is_nearly_done_when_the_input_ends_is_answered():
     with Legacy() as client:
+        client.call("execute_code", code="1")  # an interpreter is there, and a box is made ahead
         id = client.start("tools/call", {"name": "execute_code", "arguments": {"code": "41 + 1"}})
         status, rest, _ = client.end()
         assert status == 0 and json.loads(rest)["id"] == id

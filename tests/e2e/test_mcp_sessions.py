@@ -55,7 +55,8 @@ def test_calls_of_one_session_are_in_order(client):
 
 def test_handles_that_are_none(client):
     s = begin(client)
-    for wrong in ("sess-aaaaaaaaaaaaaaaaaaaaaaaa", "", "NEW", s[:-1], s + "x", s.upper(), "x\0"):
+    refused(client.call("session_close", session=""), "session")
+    for wrong in ("sess-aaaaaaaaaaaaaaaaaaaaaaaa", "NEW", s[:-1], s + "x", s.upper(), "x\0"):
         refused(client.call("execute_code", code="1", session=wrong), "unknown session")
         refused(client.call("session_close", session=wrong), "unknown session")
     refused(client.call("session_reset", session="new"), "unknown session")
@@ -73,18 +74,21 @@ def test_resetting_and_closing(client):
 
 def test_a_first_program_that_is_refused_leaves_no_handle(client):
     result = client.call("execute_code", code="x = = 1", session="new")
-    assert result["structuredContent"]["session"] is None
+    assert result["structuredContent"]["status"] == "rejected" and "session" not in result["structuredContent"]
 
 
 def test_files(client):
-    s = client.call("write_file", session="new", path="d/in.csv", text="a,b\n1,2\n")["structuredContent"]["name"]
+    written = client.call("write_file", session="new", path="d/in.csv", text="a,b\n1,2\n")
+    s = written["structuredContent"]["name"]
+    assert written["content"][0]["text"] == f"done\nsession: {s}"
     data = bytes(range(256))
     client.call("write_file", session=s, path="b.bin", base64=base64.b64encode(data).decode())
     code = "(open('d/in.csv').read(), list(open('b.bin', 'rb').read(3)))"
     assert client.call("execute_code", code=code, session=s)["structuredContent"]["value"] == ["a,b\n1,2\n", [0, 1, 2]]
     listed = client.call("list_files", session=s)
     assert {f["path"]: f["bytes"] for f in listed["structuredContent"]["files"]} == {"b.bin": 256, "d/in.csv": 8}
-    assert sorted(listed["content"][0]["text"].splitlines()) == ["b.bin (256 bytes)", "d/in.csv (8 bytes)"]
+    assert sorted(listed["content"][0]["text"].splitlines()) == ["b.bin (256 bytes)", "d/in.csv (8 bytes)",
+                                                                 f"session: {s}"]
     read = client.call("read_file", session=s, path="d/in.csv")
     assert read["content"][0]["text"] == "a,b\n1,2\n" and read["structuredContent"]["is_whole"] is True
     part = client.call("read_file", session=s, path="d/in.csv", offset=2, length=1)
