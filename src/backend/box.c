@@ -498,6 +498,10 @@ struct run_outcome host_box_outcome(struct host_box *box, bool was_killed)
         o.sample = box->sample;
     } else if (box->reported && box->end == END_LATE) {
         o.end = RUN_LATE;
+    } else if (box->reported && box->end == END_BLIND) {
+        o.end = RUN_FAILED;
+        (void)gb_fail(&o.err, GB_E_SYSTEM, box->sample.blind,
+                      "the box was ended: its watcher could not read /proc");
     } else if (is_forger(box)) {
         o.end = RUN_ANSWERED;
         o.answer = NULL;

@@ -23,6 +23,7 @@
 #include "base/own.h"
 #include "engine/job.h"
 #include "sandbox/landlock.h"
+#include "sandbox/watch.h"
 #include "selftest_py.h"
 
 /* ---- probes: 0, or the errno that the kernel gave; each runs in a child of its own ---- */
@@ -84,6 +85,11 @@ static int probe_nnp(void)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
 }
 
+static int probe_watcher(void)
+{
+    return watch_can_see() ? 0 : ENOENT;
+}
+
 /* ---- causes ---- */
 
 static long sysctl_value(const char *path)
@@ -138,6 +144,15 @@ static struct cause landlock_cause(int e)
     return (struct cause){ "this kernel has no Landlock (5.13 or newer has)", "" };
 }
 
+static struct cause watcher_cause(int e)
+{
+    (void)e;
+    if (access("/proc/self/task", R_OK) < 0)
+        return (struct cause){ "/proc is not mounted", "mount -t proc proc /proc" };
+    return (struct cause){ "this kernel has no /proc/PID/task/TID/children",
+                           "use a kernel with CONFIG_PROC_CHILDREN" };
+}
+
 static struct cause other_cause(int e)
 {
     (void)e;
@@ -161,6 +176,7 @@ static const struct {
     { "seccomp", "an allow-list of system calls", probe_seccomp, other_cause },
     { "landlock", "files, signals and sockets a second time", probe_landlock, landlock_cause },
     { "nnp", "no new privileges", probe_nnp, other_cause },
+    { "watcher", "memory and processor time of a whole box", probe_watcher, watcher_cause },
 };
 
 /* A probe changes the process that runs it, so a child does. Returns its errno. It answers through

@@ -98,9 +98,10 @@ def copy_tree(source, target):
             elif entry.is_dir():
                 copy_tree(entry.path, there)
             elif entry.is_file():
-                with open(entry.path, "rb") as old, open(there, "xb") as new:
-                    while os.sendfile(new.fileno(), old.fileno(), None, 1 << 24):
-                        pass
+                with open(entry.path, "rb", 0) as old, open(there, "xb", 0) as new:
+                    while piece := old.read(1 << 20):
+                        while piece := piece[new.write(piece):]:
+                            pass
                 try:
                     os.chmod(there, entry.stat().st_mode & 0o777)
                 except OSError:

@@ -46,6 +46,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/mounts.h"
 #include "sandbox/net.h"
+#include "sandbox/notice.h"
 #include "sandbox/root.h"
 #include "sandbox/seal.h"
 #include "sandbox/verify.h"
@@ -300,7 +301,7 @@ static int be_guest(void *data)
     guest_main(e->spec, e->ready[0]);
 }
 
-static pid_t make_guest(struct entry *e)
+static pid_t make_guest(struct entry *e, struct gb_err *err)
 {
     static struct entry left; /* for the heir: the zygote's stack is not what it was by then */
     char *stack = (char *)__builtin_frame_address(0) - ROOM;
@@ -308,12 +309,22 @@ static pid_t make_guest(struct entry *e)
 
     if (e->spec->heir) {
         left = *e;
-        return heir_clone(e->spec->heir, stack - (uintptr_t)stack % 16, be_guest, &left);
+        pid = heir_clone(e->spec->heir, stack - (uintptr_t)stack % 16, be_guest, &left);
+    } else {
+        pid = fork();
     }
-    pid = fork();
     if (pid == 0)
         _exit(be_guest(e));
+    if (pid < 0)
+        gb_err_set(err, GB_E_SYSTEM, errno, "forking the guest");
     return pid;
+}
+
+/* order: before there is a guest, so that it has no moment without. */
+static int hear_notices(const struct plan *plan, int *ret, struct gb_err *err)
+{
+    *ret = -1;
+    return plan->level < LEVEL_LANDLOCK ? 0 : notice_install(plan->lends_net, ret, err);
 }
 
 /* In the zygote's memory, on a lower part of its stack, while it stands still. Whatever this
@@ -323,7 +334,7 @@ static int enter(void *data)
     struct entry *e = data;
     struct gb_err err = { 0 };
     pid_t guest = -1;
-    int notices;
+    int notices = -1;
     char byte;
 
     (void)close(e->go[1]); /* so that we see when the zygote is gone */
@@ -331,11 +342,9 @@ static int enter(void *data)
         _exit(1); /* it is, or it could not map our ids, and has said so */
     if (before_guest(e->spec, e->zygote, &err) == 0) {
         init_pid = getpid();
-        notices = e->spec->plan->lends_net ? net_notice_sockets() : -1;
-        guest = make_guest(e);
-        if (guest < 0)
-            gb_err_set(&err, GB_E_SYSTEM, errno, "forking the guest");
-        else
+        if (hear_notices(e->spec->plan, &notices, &err) == 0)
+            guest = make_guest(e, &err);
+        if (guest >= 0)
             become_init(e, guest, notices, &err);
     }
     tell_failed(e->spec->fds.ctl, &err);

@@ -29,7 +29,8 @@ enum box_end {
     END_EXITED, /* the guest's main process ended: status is its wait status */
     END_LIMIT,  /* the watcher saw a limit passed: sample */
     END_TOLD,   /* the engine said so */
-    END_LATE    /* its time was up, and the engine did not say so: it is busy elsewhere */
+    END_LATE,   /* its time was up, and the engine did not say so: it is busy elsewhere */
+    END_BLIND,  /* the watcher could not see its processes: sample.blind is why */
 };
 
 /* Of all that ran in the box, by the kernel's count. No type of a C library: init has another one

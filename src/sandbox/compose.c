@@ -18,6 +18,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/verify.h"
+#include "sandbox/watch.h"
 
 enum {
     INSIDE_ID = 1000,
@@ -405,6 +406,12 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
         .level = wish->level, .hostname = "glovebox", .workdir = BOX_WORKSPACE, .scratch = ""
     };
     compose_ids(p);
+    if (wish->level > LEVEL_NONE && !watch_can_see()) {
+        (void)gb_fail(err, GB_E_NO_ISOLATION, 0,
+                      "/proc does not list the children of processes, so no limit of a whole box "
+                      "could be watched");
+        return gb_fail_hint(err, "mount /proc, on a kernel with CONFIG_PROC_CHILDREN");
+    }
     if (check_mounts(wish, p, err) < 0)
         return -1;
     if (wish->level == LEVEL_NAMESPACES) {

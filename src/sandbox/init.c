@@ -45,8 +45,10 @@
 #include "sandbox/init.h"
 #include "sandbox/mounts.h"
 #include "sandbox/net.h"
+#include "sandbox/notice.h"
 #include "sandbox/root.h"
 #include "sandbox/seal.h"
+#include "sandbox/shared.h"
 #include "sandbox/verify.h"
 
 /* ---- set-up ---- */
@@ -493,6 +495,15 @@ static void charge_notices(const struct init *in, struct plan_watch *limits)
         limits->cpu_ms = limits->cpu_ms > ms ? limits->cpu_ms - ms : 1;
 }
 
+/* What cannot be watched does not run. */
+static _Noreturn void init_blind(const struct init *in, struct box_event *event)
+{
+    event->end = END_BLIND;
+    for (size_t i = 1; i < in->n_seats; i++)
+        init_tell(&in->seats[i], event);
+    init_end(in, &in->seats[0], event);
+}
+
 static void init_look(struct init *in)
 {
     struct box_event event = { .end = END_LIMIT };
@@ -503,6 +514,8 @@ static void init_look(struct init *in)
     do
         event.sample = watch_look(&limits, in->proc, in->scratch);
     while (event.sample.hit == LIMIT_MEMORY && seat_shed(in));
+    if (event.sample.blind != 0)
+        init_blind(in, &event);
     if (event.sample.hit != LIMIT_NONE) {
         struct seat *s = seat_blamed(in);
         if (s && (s->guest > 0 || !s->is_lasting)) {
@@ -561,6 +574,84 @@ static void init_clocks(struct init *in)
         init_look(in);
 }
 
+/* ---- notices ---- */
+
+/* Shared anonymous memory: no more than the limit, by what it could hold. */
+static int hear_mapping(struct init *in, const struct notice *asked)
+{
+    uint64_t limit = is_watching(in) ? seat_limits(in).memory_bytes : in->plan->watch.memory_bytes;
+    uint64_t bytes = asked->args[1];
+
+    shared_hear(asked->tid);
+    if (shared_needs_look(bytes, limit))
+        watch_look_at_shared(in->proc);
+    return shared_allow(asked->tid, bytes, limit) ? 0 : ENOMEM;
+}
+
+/* What a rule takes stays with the ruleset, and is copied by who enters it; nothing shows how many
+ * there are. A program that confines itself makes few; a session that is forked, some (seat.c). */
+static int hear_rule(struct init *in, const struct notice *asked)
+{
+    (void)asked;
+    if (in->rules_left == 0)
+        return ENOMEM;
+    in->rules_left--;
+    return 0;
+}
+
+static int hear_domain(struct init *in, const struct notice *asked)
+{
+    (void)asked;
+    if (in->domains_left == 0)
+        return ENOMEM;
+    in->domains_left--;
+    return 0;
+}
+
+/* Filters of its own are a program's as long as it lives: those that are there now are counted when
+ * many were asked for. */
+static int hear_filter(struct init *in, const struct notice *asked)
+{
+    (void)asked;
+    if (in->n_filters >= INIT_FILTERS_MAX)
+        in->n_filters = watch_filters(in->proc);
+    if (in->n_filters >= INIT_FILTERS_MAX)
+        return ENOMEM;
+    in->n_filters++;
+    return 0;
+}
+
+static int hear_socket(struct init *in, const struct notice *asked)
+{
+    (void)asked;
+    in->is_net_used = true;
+    return 0;
+}
+
+static const struct {
+    int nr;
+    int (*hear)(struct init *in, const struct notice *asked); /* 0, or an errno to refuse with */
+} heard[] = {
+    { SYS_mmap, hear_mapping },
+    { SYS_landlock_add_rule, hear_rule },
+    { SYS_landlock_restrict_self, hear_domain },
+    { SYS_seccomp, hear_filter },
+    { SYS_socket, hear_socket },
+};
+
+static void hear_notice(struct init *in)
+{
+    struct notice asked;
+    int e = EPERM; /* none that we asked to hear of */
+
+    if (!notice_receive(in->notices, &asked))
+        return; /* killed meanwhile */
+    for (size_t i = 0; i < ARRAY_LEN(heard); i++)
+        if (heard[i].nr == asked.nr)
+            e = heard[i].hear(in, &asked);
+    notice_answer(in->notices, &asked, e);
+}
+
 /* order: signals first. What was said before a guest ended is then seen with its end. */
 static int init_wait(struct init *in, int signals, bool *ret_signal)
 {
@@ -574,8 +665,7 @@ static int init_wait(struct init *in, int signals, bool *ret_signal)
     n = poll(fds, in->n_seats + 2, init_timeout(in));
     *ret_signal = n > 0 && fds[0].revents != 0;
     if (n > 0 && fds[1].revents != 0) {
-        in->is_net_used = true;
-        net_allow(in->notices);
+        hear_notice(in);
         in->notices_us += clock_cpu_us() - began;
     }
     for (size_t i = 0; i < in->n_seats; i++)
@@ -659,7 +749,7 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     in->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (in->proc < 0 || *ret_signals < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "opening /proc");
-    if (in->notices >= 0 && in->net < 0)
+    if (in->plan->lends_net && in->notices >= 0 && in->net < 0)
         in->net = openat(in->proc, "self/ns/net", O_RDONLY | O_CLOEXEC);
     if (scratch[0])
         in->scratch = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -719,7 +809,12 @@ static int read_given(int argc, char **argv, struct given *ret)
 int main(int argc, char **argv)
 {
     static struct plan plan;
-    static struct init in = { .plan = &plan, .proc = -1, .scratch = -1, .n_seats = 1 };
+    static struct init in = { .plan = &plan,
+                              .proc = -1,
+                              .scratch = -1,
+                              .n_seats = 1,
+                              .rules_left = INIT_RULES,
+                              .domains_left = INIT_DOMAINS };
     struct box_event event = { .kind = BOX_FAILED };
     struct given given;
     uint32_t layers;

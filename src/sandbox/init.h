@@ -26,6 +26,14 @@ struct seat {
     char own[512]; /* of a fork: its directory, below the home of the box; else empty */
 };
 
+enum {
+    INIT_RULES = 256, /* of Landlock, in all rulesets that a box ever makes */
+    INIT_DOMAINS = 64,
+    INIT_SEAT_RULES = 64, /* more for each session that is forked, for its fence */
+    INIT_SEAT_DOMAINS = 2,
+    INIT_FILTERS_MAX = 64, /* seccomp filters of programs' own at once */
+};
+
 struct init {
     const struct plan *plan;
     int proc;    /* descriptor of /proc */
@@ -33,7 +41,9 @@ struct init {
     int notices; /* tells of sockets in the network namespace, or -1 */
     int net;     /* that, to be handed on, or -1 */
     bool is_net_used;
-    int64_t notices_us; /* what that cost so far, of processor time */
+    unsigned rules_left, domains_left; /* of Landlock, that programs may make */
+    unsigned n_filters;                /* of their own, that they have asked for */
+    int64_t notices_us;                /* what that cost so far, of processor time */
     int64_t next_look_us;
     struct seat seats[BOX_SEATS_MAX];
     size_t n_seats;

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/notice.h"
 #include "sandbox/verify.h"
 
 /* Debian 12's headers know ABI 2; the kernel's numbers are stable, so they are written out. */
@@ -109,9 +110,10 @@ static int ruleset_new(const struct ruleset_attr *attr, uint32_t abi, struct gb_
     return fd < 0 ? gb_fail(err, GB_E_NO_ISOLATION, errno, "making a Landlock ruleset") : (int)fd;
 }
 
-static int ruleset_enter(int ruleset, struct gb_err *err)
+/* `mark` is 0, or NOTICE_SEAL where init need not hear of it. */
+static int ruleset_enter(int ruleset, unsigned long mark, struct gb_err *err)
 {
-    if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+    if (syscall(SYS_landlock_restrict_self, ruleset, mark) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "entering the Landlock domain");
     return 0;
 }
@@ -144,7 +146,7 @@ static int rule_add(int ruleset, const struct plan *plan, const struct plan_rule
     struct path_attr attr = { .allowed_access = rule->access & plan->landlock_fs, .parent_fd = fd };
     if (!S_ISDIR(st.st_mode))
         attr.allowed_access &= FS_OF_FILE;
-    if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0)
+    if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, NOTICE_SEAL) < 0)
         return gb_fail(err, GB_E_NO_ISOLATION, errno, "allowing %s by Landlock", rule->path);
     return 0;
 }
@@ -161,7 +163,7 @@ int landlock_apply(const struct plan *plan, struct gb_err *err)
     for (size_t i = 0; i < plan->n_rules; i++)
         if (rule_add(ruleset, plan, &plan->rules[i], err) < 0)
             return -1;
-    if (ruleset_enter(ruleset, err) < 0)
+    if (ruleset_enter(ruleset, NOTICE_SEAL, err) < 0)
         return -1;
     return verify_landlock(plan->workdir, err);
 }
@@ -171,7 +173,7 @@ int landlock_scope_signals(int outsider, struct gb_err *err)
     struct ruleset_attr attr = { .scoped = SCOPE_SIGNAL };
     auto_close int ruleset = ruleset_new(&attr, 6, err);
 
-    if (ruleset < 0 || ruleset_enter(ruleset, err) < 0)
+    if (ruleset < 0 || ruleset_enter(ruleset, 0, err) < 0)
         return -1;
     return verify_signal_scope(outsider, err);
 }
@@ -250,5 +252,5 @@ int landlock_enclose(const struct landlock_fence *fence, struct gb_err *err)
     r = allow_entries(ruleset, fence, attr.handled_access_fs, err);
     for (size_t i = 0; i < fence->n_open && r == 0; i++)
         r = allow_all(ruleset, fence->open[i], attr.handled_access_fs, err);
-    return r < 0 ? -1 : ruleset_enter(ruleset, err);
+    return r < 0 ? -1 : ruleset_enter(ruleset, 0, err);
 }

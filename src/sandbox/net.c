@@ -3,11 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <net/if.h>
 #include <sched.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,59 +107,6 @@ void net_prepare_lending(void)
 }
 
 /* ---- the box's first process ---- */
-
-/* Since Linux 5.19: who was heard is not interrupted by signals. */
-#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1u << 5)
-#endif
-
-/* Since Linux 6.6. */
-#define NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
-#define SYNC_WAKE_UP    1ul
-
-int net_notice_sockets(void)
-{
-    /* Another architecture's numbers do not matter: the guest's own filter kills for them. */
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 2),
-        /* The lower half is all that the kernel looks at, too. */
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-    };
-    struct sock_fprog prog = { .len = ARRAY_LEN(code), .filter = code };
-    unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    int fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                          flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &prog);
-
-    if (fd < 0 && errno == EINVAL)
-        fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
-    /* Who asks and who allows are one after the other: better on one processor. */
-    if (fd >= 0)
-        (void)ioctl(fd, NOTIF_SET_FLAGS, SYNC_WAKE_UP);
-    return fd;
-}
-
-void net_allow(int notices)
-{
-    /* A later kernel may have more to say than the header knows. */
-    union {
-        struct seccomp_notif it;
-        char room[512];
-    } asked = { .room = { 0 } };
-    union {
-        struct seccomp_notif_resp it;
-        char room[512];
-    } answer = { .room = { 0 } };
-
-    if (ioctl(notices, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0)
-        return; /* he was killed meanwhile */
-    answer.it.id = asked.it.id;
-    answer.it.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    (void)ioctl(notices, SECCOMP_IOCTL_NOTIF_SEND, &answer);
-}
 
 /* By a Unix socket, since any other would be noticed. */
 static int loopback_up(struct gb_err *err)

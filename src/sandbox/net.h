@@ -9,9 +9,7 @@
  *   1. No program may change one: none has a capability in it, and the filter lets it have Unix and
  *      internet sockets only (seccomp.c).
  *   2. Unix sockets leave nothing behind but themselves. Whoever asks for any other is noticed
- *      before he gets it, by a filter that the box's first process hears from; the namespace then
- *      ends with the box. What is noticed is an argument in a register, which nobody can change. A
- *      program cannot hear from a filter of its own (seccomp.c): being newer, that would decide.
+ *      before he gets it (notice.h); the namespace then ends with the box.
  *   3. It is handed on when every process of the box is gone, and taken only if the kernel counts
  *      no socket in it: one that was on its way through another may still be waiting to be freed.
  *
@@ -38,14 +36,6 @@ bool net_enter(int net);
 void net_leave(void);
 
 /* ---- the box's first process ---- */
-
-/* From now on, who asks for a socket that is no Unix socket waits for net_allow(): this process, so
- * it must not, and all that it starts. Returns a descriptor that is readable then, -1 where the
- * kernel cannot do it. */
-int net_notice_sockets(void);
-
-/* Somebody has asked: let him have it. */
-void net_allow(int notices);
 
 /* Bring up a new one. */
 int net_set_up(struct gb_err *err) gb_nodiscard;

@@ -395,6 +395,8 @@ static void add_seat(struct init *in, const struct seat *from, pid_t pid, int ct
         return;
     }
     in->n_seats++;
+    in->rules_left += INIT_SEAT_RULES;
+    in->domains_left += INIT_SEAT_DOMAINS;
     *s = (struct seat){ .ctl = ctl,
                         .guest = pid,
                         .watching = true,

@@ -30,6 +30,7 @@
 
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/notice.h"
 
 static const int allowed[] = {
     /* files */
@@ -88,10 +89,7 @@ static const int allowed[] = {
     SCMP_SYS(umask),
     SCMP_SYS(statfs),
     SCMP_SYS(fstatfs),
-    SCMP_SYS(sendfile),
     SCMP_SYS(copy_file_range),
-    SCMP_SYS(splice),
-    SCMP_SYS(tee),
     SCMP_SYS(getxattr),
     SCMP_SYS(lgetxattr),
     SCMP_SYS(fgetxattr),
@@ -102,7 +100,6 @@ static const int allowed[] = {
     SCMP_SYS(syncfs),
     /* memory */
     SCMP_SYS(brk),
-    SCMP_SYS(mmap),
     SCMP_SYS(munmap),
     SCMP_SYS(mremap),
     SCMP_SYS(mprotect),
@@ -193,8 +190,6 @@ static const int allowed[] = {
     SCMP_SYS(capget),
     SCMP_SYS(capset),
     SCMP_SYS(landlock_create_ruleset),
-    SCMP_SYS(landlock_add_rule),
-    SCMP_SYS(landlock_restrict_self),
     /* waiting and time */
     SCMP_SYS(poll),
     SCMP_SYS(ppoll),
@@ -316,6 +311,11 @@ static const int refused[] = {
     SCMP_SYS(ioprio_set),
 };
 
+/* Files' pages in pipes and sockets: a piece of four kilobytes keeps the whole of what the kernel
+ * read at once, up to two mebibytes and more, also when the file is gone. EINVAL is what they answer
+ * where a file does not know them; every program then reads and writes. */
+static const int pinning[] = { SCMP_SYS(splice), SCMP_SYS(tee), SCMP_SYS(sendfile) };
+
 #define ALL_NAMESPACES                                                                         \
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
      CLONE_NEWCGROUP | 0x80 /* CLONE_NEWTIME */)
@@ -385,30 +385,48 @@ static int add_each(scmp_filter_ctx ctx, uint32_t action, const int *calls, size
     return e;
 }
 
-/* Allow a call when its argument `arg` is one of these. By equality, since the kernel looks at 32
+/* What to do with a call when its argument `arg` is one of these. By equality, since the kernel looks at 32
  * bits of most such arguments: one with more set must not pass for another. */
-static int add_when(scmp_filter_ctx ctx, int nr, unsigned arg, const uint64_t *values, size_t n)
+static int add_when(scmp_filter_ctx ctx, uint32_t action, int nr, unsigned arg,
+                    const uint64_t *values, size_t n)
 {
     int e = 0;
 
     for (size_t i = 0; i < n && e == 0; i++) {
         struct scmp_arg_cmp is = { .arg = arg, .op = SCMP_CMP_EQ, .datum_a = values[i] };
-        e = add(ctx, SCMP_ACT_ALLOW, nr, &is);
+        e = add(ctx, action, nr, &is);
     }
     return e;
 }
 
-/* Not among them: F_NOTIFY, which tells what happens in the host's directories, and leases. */
+enum {
+    PIPE_MAX = 64 << 10 /* what a pipe holds unless it is told otherwise (charge.c) */
+};
+
+/* Not among them: F_NOTIFY, which tells what happens in the host's directories, and leases. Locks of
+ * open files are not those of a process, where the watcher finds them: they stay with a file that is
+ * on its way through a socket. EINVAL is what a kernel answers that has none. */
 static int add_fcntl(scmp_filter_ctx ctx)
 {
     static const uint64_t commands[] = {
-        F_DUPFD,         F_GETFD,      F_SETFD,      F_GETFL,     F_SETFL,      F_GETLK,
-        F_SETLK,         F_SETLKW,     F_SETOWN,     F_GETOWN,    F_SETSIG,     F_GETSIG,
-        F_SETOWN_EX,     F_GETOWN_EX,  F_OFD_GETLK,  F_OFD_SETLK, F_OFD_SETLKW, F_GETLEASE,
-        F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS,
+        F_DUPFD,      F_GETFD,     F_SETFD,     F_GETFL,         F_SETFL,
+        F_GETLK,      F_SETLK,     F_SETLKW,    F_SETOWN,        F_GETOWN,
+        F_SETSIG,     F_GETSIG,    F_SETOWN_EX, F_GETOWN_EX,     F_GETLEASE,
+        F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS, F_DUPFD_CLOEXEC,
     };
+    static const uint64_t unknown[] = { F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW };
+    struct scmp_arg_cmp small[] = { SCMP_A1(SCMP_CMP_EQ, F_SETPIPE_SZ),
+                                    SCMP_A2(SCMP_CMP_LE, PIPE_MAX) };
+    struct scmp_arg_cmp large[] = { SCMP_A1(SCMP_CMP_EQ, F_SETPIPE_SZ),
+                                    SCMP_A2(SCMP_CMP_GT, PIPE_MAX) };
+    int e = add_when(ctx, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, commands, ARRAY_LEN(commands));
 
-    return add_when(ctx, SCMP_SYS(fcntl), 1, commands, ARRAY_LEN(commands));
+    if (e == 0)
+        e = add_when(ctx, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(fcntl), 1, unknown, ARRAY_LEN(unknown));
+    if (e == 0)
+        e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, small);
+    return e < 0 ? e
+                 : seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 2, large);
 }
 
 /* What programs ask of pipes, sockets and files. */
@@ -435,9 +453,11 @@ static int add_ioctl(scmp_filter_ctx ctx, bool rooted)
     int e;
 
     if (!rooted)
-        return add_when(ctx, SCMP_SYS(ioctl), 1, ioctls, ARRAY_LEN(ioctls));
+        return add_when(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, ioctls, ARRAY_LEN(ioctls));
     e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), &common);
-    return e < 0 ? e : add_when(ctx, SCMP_SYS(ioctl), 1, rooted_ioctls, ARRAY_LEN(rooted_ioctls));
+    return e < 0 ? e
+                 : add_when(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, rooted_ioctls,
+                            ARRAY_LEN(rooted_ioctls));
 }
 
 /* Options of sockets. Each is a way into a part of the kernel, and most parts are for somebody else:
@@ -519,7 +539,8 @@ static int add_all_options(scmp_filter_ctx ctx)
     return e < 0 ? e : add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(getsockopt), &asked);
 }
 
-/* What programs do to themselves; not hiding from the watcher (PR_SET_DUMPABLE 0). */
+/* What programs do to themselves; a filter of their own only by seccomp(), which init hears of; and
+ * not hiding from the watcher (PR_SET_DUMPABLE 0). */
 static int add_prctl(scmp_filter_ctx ctx)
 {
     static const uint64_t options[] = {
@@ -531,7 +552,6 @@ static int add_prctl(scmp_filter_ctx ctx)
         PR_SET_NAME,
         PR_GET_NAME,
         PR_GET_SECCOMP,
-        PR_SET_SECCOMP,
         PR_CAPBSET_READ,
         PR_CAPBSET_DROP,
         PR_GET_SECUREBITS,
@@ -552,7 +572,8 @@ static int add_prctl(scmp_filter_ctx ctx)
     struct scmp_arg_cmp show[] = { SCMP_A0(SCMP_CMP_EQ, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_EQ, 1) };
     int e = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2, show);
 
-    return e < 0 ? e : add_when(ctx, SCMP_SYS(prctl), 0, options, ARRAY_LEN(options));
+    return e < 0 ? e
+                 : add_when(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 0, options, ARRAY_LEN(options));
 }
 
 /* Filters of one's own, but none that a process hears from: it would come before the one that init
@@ -567,6 +588,27 @@ static int add_seccomp(scmp_filter_ctx ctx)
     int e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(seccomp), &without);
 
     return e < 0 ? e : add(ctx, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp), &with);
+}
+
+/* Pages of the host's own pool, which are nobody's memory in particular: ENOMEM is what there is
+ * where the pool is empty. */
+static int add_mmap(scmp_filter_ctx ctx)
+{
+    struct scmp_arg_cmp plain = SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, 0);
+    struct scmp_arg_cmp huge = SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB);
+    int e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), &plain);
+
+    return e < 0 ? e : add(ctx, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mmap), &huge);
+}
+
+/* Rules of one's own, of which init hears; not as if the guest sealed itself (NOTICE_SEAL). */
+static int add_landlock(scmp_filter_ctx ctx)
+{
+    struct scmp_arg_cmp rule = SCMP_A3(SCMP_CMP_LT, NOTICE_SEAL);
+    struct scmp_arg_cmp domain = SCMP_A1(SCMP_CMP_LT, NOTICE_SEAL);
+    int e = add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(landlock_add_rule), &rule);
+
+    return e < 0 ? e : add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(landlock_restrict_self), &domain);
 }
 
 /* Pairs of stream and packet sockets only: a datagram socket can send to any path on the host,
@@ -704,6 +746,12 @@ static int add_all(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
 
     if (e == 0)
         e = add_each(ctx, SCMP_ACT_ERRNO(EPERM), refused, ARRAY_LEN(refused));
+    if (e == 0)
+        e = add_each(ctx, SCMP_ACT_ERRNO(EINVAL), pinning, ARRAY_LEN(pinning));
+    if (e == 0)
+        e = add_mmap(ctx);
+    if (e == 0)
+        e = add_landlock(ctx);
     if (e == 0)
         e = add_self_only(ctx);
     if (e == 0)

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
@@ -16,9 +17,11 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include "sandbox/notice.h"
 #include "sandbox/seal.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/shrink.h"
@@ -28,6 +31,7 @@ enum {
     X32_BIT = 0x40000000,
     ENOSYS_ACTION = SECCOMP_RET_ERRNO | ENOSYS,
     EPERM_ACTION = SECCOMP_RET_ERRNO | EPERM,
+    EINVAL_ACTION = SECCOMP_RET_ERRNO | EINVAL,
 };
 
 /* The filters that there are. */
@@ -296,7 +300,10 @@ static void test_calls_of_the_future_do_not_exist(void **state)
 
 /* ---- which arguments ---- */
 
-static const int by_argument[] = { CALL(seccomp),
+static const int by_argument[] = { CALL(mmap),
+                                   CALL(landlock_add_rule),
+                                   CALL(landlock_restrict_self),
+                                   CALL(seccomp),
                                    CALL(ioctl),
                                    CALL(fcntl),
                                    CALL(setsockopt),
@@ -328,7 +335,8 @@ static int argument_that_matters(const struct variant *v, int nr)
     struct seccomp_data data = { .nr = nr, .arch = seccomp_arch_native() };
     uint32_t plain = run(v, &data);
 
-    assert_true(plain == SECCOMP_RET_ALLOW || plain == ENOSYS_ACTION || plain == EPERM_ACTION);
+    assert_true(plain == SECCOMP_RET_ALLOW || plain == ENOSYS_ACTION || plain == EPERM_ACTION ||
+                plain == EINVAL_ACTION);
     for (int arg = 5; arg >= 0; arg--) {
         for (size_t i = 0; i < ARRAY_LEN(values); i++) {
             data.args[arg] = values[i];
@@ -389,6 +397,49 @@ static void test_filters_of_ones_own(void **state)
             bool hears = (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0;
 
             assert_int_equal(run(&variants[v], &data), hears ? EPERM_ACTION : SECCOMP_RET_ALLOW);
+        }
+    }
+}
+
+/* What would keep memory in the kernel that neither init nor the watcher counts. */
+static void test_what_keeps_memory(void **state)
+{
+    enum {
+        ENOMEM_ACTION = SECCOMP_RET_ERRNO | ENOMEM
+    };
+    static const struct {
+        int nr;
+        uint64_t args[4];
+        uint32_t action;
+    } rows[] = {
+        { CALL(splice), { 0 }, EINVAL_ACTION },
+        { CALL(tee), { 0 }, EINVAL_ACTION },
+        { CALL(sendfile), { 0 }, EINVAL_ACTION },
+        { CALL(vmsplice), { 0 }, ENOSYS_ACTION },
+        { CALL(mmap), { 0, 0, 0, MAP_SHARED | MAP_ANONYMOUS }, SECCOMP_RET_ALLOW }, /* heard */
+        { CALL(mmap), { 0, 0, 0, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB }, ENOMEM_ACTION },
+        { CALL(mmap), { 0, 0, 0, MAP_HUGETLB | (uint64_t)1 << 40 }, ENOMEM_ACTION },
+        { CALL(fcntl), { 0, F_SETPIPE_SZ, 64 << 10 }, SECCOMP_RET_ALLOW },
+        { CALL(fcntl), { 0, F_SETPIPE_SZ, (64 << 10) + 1 }, EPERM_ACTION },
+        { CALL(fcntl), { 0, F_SETPIPE_SZ, (uint64_t)1 << 40 }, EPERM_ACTION },
+        { CALL(fcntl), { 0, F_OFD_SETLK }, EINVAL_ACTION },
+        { CALL(fcntl), { 0, F_OFD_SETLKW }, EINVAL_ACTION },
+        { CALL(fcntl), { 0, F_SETLK }, SECCOMP_RET_ALLOW }, /* the watcher counts them */
+        { CALL(prctl), { PR_SET_SECCOMP }, ENOSYS_ACTION },
+        { CALL(landlock_add_rule), { 0, 0, 0, 0 }, SECCOMP_RET_ALLOW }, /* heard */
+        { CALL(landlock_add_rule), { 0, 0, 0, NOTICE_SEAL }, ENOSYS_ACTION },
+        { CALL(landlock_restrict_self), { 0, 0 }, SECCOMP_RET_ALLOW }, /* heard */
+        { CALL(landlock_restrict_self), { 0, NOTICE_SEAL | 1 }, ENOSYS_ACTION },
+    };
+
+    (void)state;
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            struct seccomp_data data = { .nr = rows[i].nr, .arch = seccomp_arch_native() };
+
+            memcpy(data.args, rows[i].args, sizeof(rows[i].args));
+            if (run(&variants[v], &data) != rows[i].action)
+                fail_msg("%s: row %zu (call %d)", variants[v].name, i, rows[i].nr);
         }
     }
 }
@@ -800,6 +851,7 @@ int main(void)
         cmocka_unit_test(test_no_other_call_depends_on_arguments),
         cmocka_unit_test(test_a_changed_filter_is_not_the_same),
         cmocka_unit_test(test_filters_of_ones_own),
+        cmocka_unit_test(test_what_keeps_memory),
         cmocka_unit_test(test_clone_makes_no_namespace),
         cmocka_unit_test(test_only_about_oneself),
         cmocka_unit_test(test_personalities),
