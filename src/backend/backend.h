@@ -194,4 +194,5 @@ struct backend_ops {
 
 struct backend {
     const struct backend_ops *ops;
+    bool must_be_freed; /* else something of a box stays on the host when the process ends */
 };

@@ -154,6 +154,7 @@ static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o
     if (r->order.act == PLACE_FORK)
         fork = place_forked(box);
     if (fork) {
+        fork->oom_kills = box->oom_kills;
         fork->next = r->local->boxes;
         r->local->boxes = fork;
     }
@@ -164,6 +165,22 @@ static void stay_done(struct run *r, struct host_box *box, struct run_outcome *o
     else
         seat_reset(box);
     run_done(r, o);
+}
+
+/* The kernel may kill any process of the group for the memory of all. A session whose main process
+ * has answered lives on with what it says; any other run has met its limit, as when the watcher
+ * sees it. */
+static void look_for_oom(const struct local *l, struct host_box *box, struct run_outcome *o)
+{
+    uint64_t kills = cgroup_oom_kills(&l->cgroups, box->number);
+    bool is_new = kills > box->oom_kills;
+    bool is_over = o->end == RUN_EXITED || (o->end == RUN_ANSWERED && !box->seat && !o->is_verdict);
+
+    box->oom_kills = kills;
+    if (is_new && is_over) {
+        o->end = RUN_LIMIT;
+        o->sample.hit = LIMIT_MEMORY;
+    }
 }
 
 static void on_ended(void *data, struct host_box *box)
@@ -183,12 +200,9 @@ static void on_ended(void *data, struct host_box *box)
     }
     struct run_outcome o = host_box_outcome(box, r->killed);
 
-    if (l->cgroup >= 0) {
+    if (l->cgroups.n > 0) {
         o.layers |= LAYER_CGROUP;
-        if (o.end == RUN_EXITED && cgroup_was_oom(l->cgroup, box->number)) {
-            o.end = RUN_LIMIT;
-            o.sample.hit = LIMIT_MEMORY;
-        }
+        look_for_oom(l, box, &o);
     }
     if (box->seat)
         stay_done(r, box, &o);
@@ -203,8 +217,7 @@ static void box_forget(struct local *l, struct host_box *box)
     box_remove(l, box);
     if (!host_box_is_last(box))
         return; /* what the host kept is for all of them */
-    if (l->cgroup >= 0)
-        cgroup_remove(l->cgroup, box->number);
+    cgroup_remove(&l->cgroups, box->number);
     if (box->scratch)
         scratch_remove(box->scratch);
     nets_put(&l->nets, take_fd(&box->net));
@@ -457,7 +470,7 @@ static json_t *local_explain(struct backend *b, const struct run_order *order, s
     c = plans_get(&l->plans, &shape, scratch, l->about, err);
     plan = c ? plan_to_json(&c->plan) : NULL;
     if (plan)
-        json_object_set_new(plan, "cgroup", json_boolean(l->cgroup >= 0));
+        json_object_set_new(plan, "cgroup", json_boolean(l->cgroups.n > 0));
     return plan;
 }
 
@@ -509,7 +522,7 @@ static void local_free(struct backend *b)
     nets_done(&l->nets);
     plans_done(&l->plans);
     (void)mounts_unref(l->usual.mounts);
-    gb_closep(&l->cgroup);
+    cgroups_close(&l->cgroups);
     if (l->on_respawn)
         event_free(l->on_respawn);
     if (l->on_pump)
@@ -547,13 +560,13 @@ static const struct backend_ops local_ops = {
     .free = local_free,
 };
 
-/* One that was named must do; one that was not is used where it is there. */
-static int find_cgroup(struct local *l, const char *configured, struct gb_err *err)
+static int find_cgroups(struct local *l, const char *configured, struct gb_err *err)
 {
-    l->cgroup = cgroup_open_parent(configured, err);
-    if (l->cgroup >= 0)
-        cgroup_sweep(l->cgroup);
-    return configured && l->cgroup < 0 ? -1 : 0;
+    if (cgroups_open(configured, &l->cgroups, err) < 0)
+        return -1;
+    cgroups_sweep(&l->cgroups);
+    l->backend.must_be_freed = l->cgroups.n > 0;
+    return 0;
 }
 
 int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err *err)
@@ -569,7 +582,6 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
                          .pool = spec->pool,
                          .oneshot = spec->oneshot,
                          .usual = spec->usual,
-                         .cgroup = -1,
                          .auto_level = ISOLATION_AUTO };
     /* Somewhere else in each engine: control groups are named by it. */
     (void)!getrandom(&l->n_boxes, sizeof(uint32_t), GRND_NONBLOCK);
@@ -588,7 +600,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
     l->on_pump = evtimer_new(spec->base, on_pump, l);
     if (!l->extension_dir || !l->on_respawn || !l->on_pump) {
         (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a backend");
-    } else if (find_cgroup(l, spec->cgroup, err) == 0 &&
+    } else if (find_cgroups(l, spec->cgroup, err) == 0 &&
                interpreter_find(spec->python, &l->python, err) == 0 && zygote_begin(l, err) == 0) {
         *ret = &l->backend;
         return 0;

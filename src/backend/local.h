@@ -9,7 +9,7 @@ struct local_spec {
     const json_t *preload;     /* array of module names; borrowed */
     const json_t *env;         /* the guest's environment; borrowed */
     unsigned pool;             /* boxes kept waiting */
-    const char *cgroup;        /* a delegated control group, or NULL */
+    const char *cgroup;        /* where to make control groups, or NULL (sandbox/cgroup.h) */
     bool oneshot;              /* one box, made at once; nothing is refilled */
     struct run_order usual;    /* what the waiting boxes are made for */
 };

@@ -84,7 +84,7 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     struct order_means means = { .zygote = l->zygote,
                                  .plans = &l->plans,
                                  .info = l->info,
-                                 .cgroup = l->cgroup,
+                                 .cgroups = &l->cgroups,
                                  .nets = lent_nets(l, shape),
                                  .is_last = is_last(l, shape) };
     struct host_box *box;

@@ -11,7 +11,6 @@
 #include "base/fd.h"
 #include "base/own.h"
 #include "python/protocol.h"
-#include "sandbox/cgroup.h"
 
 enum {
     PLAN_MAX = 1 << 20
@@ -76,19 +75,37 @@ static int pack(const struct plan *plan, size_t *ret_len, struct gb_err *err)
     return fd;
 }
 
-/* With the two that not every box has, or -1. */
-static int send_order(const struct order_means *m, struct zygote_order *order, int *fds, int procs,
-                      int net, struct gb_err *err)
+/* With those that not every box has: a network namespace, or -1, and control groups. */
+static int send_order(const struct order_means *m, struct zygote_order *order, int *fds, int net,
+                      const int *procs, struct gb_err *err)
 {
-    size_t n = ORDER_CGROUP;
+    size_t n = ORDER_NET;
 
-    order->has_cgroup = procs >= 0;
-    if (procs >= 0)
-        fds[n++] = procs;
     order->has_net = net >= 0;
     if (net >= 0)
         fds[n++] = net;
+    for (size_t i = 0; i < order->n_cgroups; i++)
+        fds[n++] = procs[i];
     return zygote_order(m->zygote, order, fds, n, err);
+}
+
+/* Order the box, in a control group if it is to have one. */
+static int place_in_group(const struct order_means *m, const struct host_box *box,
+                          struct zygote_order *order, int *fds, int net, struct gb_err *err)
+{
+    int procs[BOX_CGROUPS_MAX];
+    int n = cgroup_make(m->cgroups, box->number, &box->shape.limits, procs, err);
+    int r;
+
+    if (n < 0)
+        return -1;
+    order->n_cgroups = (uint32_t)n;
+    r = send_order(m, order, fds, net, procs, err);
+    while (n > 0)
+        (void)close(procs[--n]);
+    if (r < 0)
+        cgroup_remove(m->cgroups, box->number);
+    return r;
 }
 
 int order_place(const struct order_means *m, struct host_box *box, const struct box_far *far,
@@ -96,8 +113,7 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
 {
     struct composed *c = plans_get(m->plans, &box->shape, box->scratch, m->info, err);
     struct zygote_order order = { .number = box->number, .is_last = m->is_last };
-    auto_close int plan = -1, procs = -1, net = -1;
-    int r;
+    auto_close int plan = -1, net = -1;
 
     if (!c)
         return -1;
@@ -107,9 +123,7 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
     box->uid = c->plan.outside_uid;
     box->gid = c->plan.outside_gid;
     plan = pack(&c->plan, &order.plan_bytes, err);
-    if (plan >= 0 && m->cgroup >= 0)
-        procs = cgroup_make(m->cgroup, box->number, &box->shape.limits, err);
-    if (plan < 0 || (m->cgroup >= 0 && procs < 0))
+    if (plan < 0)
         return -1;
     if (c->plan.lends_net)
         net = nets_take(m->nets);
@@ -117,8 +131,5 @@ int order_place(const struct order_means *m, struct host_box *box, const struct 
         [ORDER_PLAN] = plan,    [ORDER_CTL] = far->ctl, [ORDER_CHAN] = far->chan,
         [ORDER_OUT] = far->out, [ORDER_ERR] = far->err, [ORDER_ANSWER] = far->answer
     };
-    r = send_order(m, &order, fds, procs, net, err);
-    if (r < 0 && procs >= 0)
-        cgroup_remove(m->cgroup, box->number);
-    return r;
+    return place_in_group(m, box, &order, fds, net, err);
 }

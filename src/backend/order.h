@@ -4,15 +4,16 @@
 #include "backend/nets.h"
 #include "backend/plans.h"
 #include "python/zygote.h"
+#include "sandbox/cgroup.h"
 
 /* What it takes; all borrowed. */
 struct order_means {
     struct zygote *zygote;
     struct plans *plans;
     const json_t *info; /* what the zygote told of itself */
-    int cgroup;         /* directory for the boxes' control groups, or -1 */
-    struct nets *nets;  /* what boxes of this zygote handed on, or NULL: none is to do so */
-    bool is_last;       /* the zygote is needed for no other */
+    const struct cgroups *cgroups;
+    struct nets *nets; /* what boxes of this zygote handed on, or NULL: none is to do so */
+    bool is_last;      /* the zygote is needed for no other */
 };
 
 /* Order the box. Its far ends are sent, not taken. */

@@ -30,7 +30,7 @@ struct local {
     json_t *preload, *env;
     const json_t *info;      /* from the zygote, once it is up */
     json_t *about;           /* the same, kept */
-    int cgroup;              /* directory for the boxes' control groups, or -1 */
+    struct cgroups cgroups;  /* where the boxes' control groups are made */
     struct nets nets;        /* handed on by boxes, for others */
     bool has_namespaces;     /* a box had them: before that, none is to hand on its network's */
     bool never_lends;        /* nor where there are also boxes that have none */

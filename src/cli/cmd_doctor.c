@@ -42,6 +42,18 @@ static void print_line(const struct view *v, bool is_good, const char *name, con
         fprintf(v->out, "%s\n", name);
 }
 
+/* Why it is not there, and what would change that. */
+static void print_cause(const struct view *v, const json_t *thing)
+{
+    const char *cause = get(thing, "cause");
+    const char *fix = get(thing, "fix");
+
+    if (*cause)
+        fprintf(v->out, "      cause: %s\n", cause);
+    if (*fix)
+        fprintf(v->out, "      fix:   %s\n", fix);
+}
+
 static void print_layers(const struct view *v, const json_t *layers)
 {
     const json_t *layer = NULL;
@@ -50,16 +62,22 @@ static void print_layers(const struct view *v, const json_t *layers)
     if (json_array_size(layers) > 0)
         fputs("\nLayers\n", v->out);
     json_array_foreach (layers, i, layer) {
-        const char *cause = get(layer, "cause");
-        const char *fix = get(layer, "fix");
-
         print_line(v, json_is_true(json_object_get(layer, "ok")), get(layer, "name"),
                    get(layer, "detail"));
-        if (*cause)
-            fprintf(v->out, "      cause: %s\n", cause);
-        if (*fix)
-            fprintf(v->out, "      fix:   %s\n", fix);
+        print_cause(v, layer);
     }
+}
+
+static void print_cgroup(const struct view *v, const json_t *cgroup)
+{
+    const char *version = get(cgroup, "version");
+
+    if (!json_is_object(cgroup))
+        return;
+    fputs("\nControl groups, which no box needs\n", v->out);
+    print_line(v, json_is_true(json_object_get(cgroup, "ok")), *version ? version : "none",
+               get(cgroup, "detail"));
+    print_cause(v, cgroup);
 }
 
 static void print_python(const struct view *v, const json_t *python)
@@ -116,6 +134,7 @@ static void print_people(FILE *out, const json_t *report)
     fprintf(out, "glovebox %s, kernel %s, uid %lld\n", get(report, "version"),
             get(report, "kernel"), (long long)json_integer_value(json_object_get(report, "uid")));
     print_layers(&v, json_object_get(report, "layers"));
+    print_cgroup(&v, json_object_get(report, "cgroup"));
     print_python(&v, json_object_get(report, "python"));
     print_tests(&v, json_object_get(report, "self_test"));
     print_verdict(&v, report);

@@ -23,6 +23,7 @@
 #include "cli/shown.h"
 #include "cli/signals.h"
 #include "cli/tools.h"
+#include "engine/loop.h"
 #include "glovebox.h"
 
 struct run {
@@ -234,7 +235,8 @@ int run_once(const struct args *args)
     free(run.result);
     ask_done(&run.asker);
     shown_done(&run.shown);
-    leave(status);
+    if (!engine_must_be_freed(engine))
+        leave(status);
     return status;
 }
 

@@ -19,7 +19,7 @@ struct config {
     json_t *preload;          /* array of module names */
     json_t *allow_request;    /* array of keys that requests may loosen, or NULL */
     char *python;             /* or NULL */
-    char *cgroup;             /* a delegated control group, or NULL */
+    char *cgroup;             /* where to make control groups, or NULL (sandbox/cgroup.h) */
     char *extension_dir;      /* where the interpreter extension is */
     char *review;             /* where the reviewer is, or NULL: nobody reviews */
     char *review_model;       /* or NULL */

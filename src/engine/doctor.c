@@ -22,6 +22,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "engine/job.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/landlock.h"
 #include "sandbox/watch.h"
 #include "selftest_py.h"
@@ -233,6 +234,35 @@ static json_t *layers_json(void)
     return list;
 }
 
+/* ---- control groups ---- */
+
+/* Is there one, is it used, and how does one get it? No box needs it. */
+static json_t *cgroup_json(const char *configured)
+{
+    struct cgroups found;
+    struct gb_err err = { 0 };
+    bool is_used = cgroups_open(configured, &found, &err) == 0 && found.n > 0;
+    bool is_there = is_used || cgroups_open(CGROUP_AUTO, &found, &err) == 0;
+    json_t *json = json_pack("{s:b,s:b,s:s?}", "ok", is_there, "used", is_used, "version",
+                             is_there ? cgroups_version(&found) : NULL);
+
+    if (is_used) {
+        json_object_set_new(json, "detail", json_string("every box has one"));
+    } else {
+        json_object_set_new(json, "detail",
+                            json_string("not used: rlimits and the watcher hold the limits"));
+        json_object_set_new(
+            json, "cause",
+            json_string(is_there ? "this kind is used only where it is asked for" : err.msg));
+        json_object_set_new(json, "fix",
+                            is_there      ? json_string("glovebox ... --cgroup " CGROUP_AUTO)
+                            : err.hint[0] ? json_string(err.hint)
+                                          : json_null());
+    }
+    cgroups_close(&found);
+    return json;
+}
+
 /* ---- the self-test ---- */
 
 static json_t *self_test(struct gb_engine *engine)
@@ -273,11 +303,11 @@ char *doctor_report(struct gb_engine *engine)
     auto_json json_t *report = NULL;
 
     (void)uname(&host);
-    report = json_pack("{s:b,s:s,s:s,s:i,s:s?,s:O?,s:o,s:o,s:O,s:O?}", "ok", all_held(attempts),
-                       "version", gb_version(), "kernel", host.release, "uid", (int)getuid(),
-                       "level", level, "isolation", json_object_get(result, "isolation"), "layers",
-                       layers_json(), "python", about_python(engine), "self_test",
-                       json_is_array(attempts) ? attempts : json_object_get(result, "outputs"),
-                       "error", error);
+    report = json_pack(
+        "{s:b,s:s,s:s,s:i,s:s?,s:O?,s:o,s:o,s:o,s:O,s:O?}", "ok", all_held(attempts), "version",
+        gb_version(), "kernel", host.release, "uid", (int)getuid(), "level", level, "isolation",
+        json_object_get(result, "isolation"), "layers", layers_json(), "cgroup",
+        cgroup_json(engine->config.cgroup), "python", about_python(engine), "self_test",
+        json_is_array(attempts) ? attempts : json_object_get(result, "outputs"), "error", error);
     return json_text(report);
 }

@@ -337,6 +337,11 @@ char *gb_run(struct gb_engine *engine, const char *request)
 
 /* ---- for faces ---- */
 
+bool engine_must_be_freed(const struct gb_engine *engine)
+{
+    return engine->backend->must_be_freed;
+}
+
 struct event_base *engine_loop(const struct gb_engine *engine)
 {
     return engine->base;

@@ -35,6 +35,9 @@ bool engine_admits(const struct gb_engine *engine, const char *request);
  * turn; -1 with err: no, and every program will be refused. */
 int engine_can_hold(struct gb_engine *engine, struct gb_err *err);
 
+/* Must the engine be freed before the process ends? Else the kernel takes its boxes apart. */
+bool engine_must_be_freed(const struct gb_engine *engine);
+
 /* How many sessions there are. */
 size_t engine_sessions(const struct gb_engine *engine);
 

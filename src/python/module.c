@@ -144,8 +144,8 @@ static int make_box(int sock, const struct zygote_order *order, int init, const 
                                       .chan = fds[ORDER_CHAN],
                                       .answer = fds[ORDER_ANSWER],
                                       .out = fds[ORDER_OUT],
-                                      .cgroup = fds[ORDER_CGROUP],
                                       .net = fds[ORDER_NET],
+                                      .cgroups = { fds[ORDER_CGROUPS], fds[ORDER_CGROUPS + 1] },
                                       .err = fds[ORDER_ERR],
                                       .plan = fds[ORDER_PLAN],
                                       .init = init },
@@ -179,15 +179,17 @@ static int make_box(int sock, const struct zygote_order *order, int init, const 
 /* Each in its place, and -1 for those that the order does not have. False if some are missing. */
 static bool sort_fds(const struct zygote_order *order, int *fds, size_t n)
 {
-    size_t want = ORDER_CGROUP + (order->has_cgroup ? 1u : 0u) + (order->has_net ? 1u : 0u);
+    size_t first = ORDER_NET + (order->has_net ? 1u : 0u);
 
     if (order->is_twin)
         return n == TWIN_FDS;
-    if (n != want)
+    if (order->n_cgroups > BOX_CGROUPS_MAX || n != first + order->n_cgroups)
         return false;
-    fds[ORDER_NET] = order->has_net ? fds[n - 1] : -1;
-    if (!order->has_cgroup)
-        fds[ORDER_CGROUP] = -1;
+    memmove(fds + ORDER_CGROUPS, fds + first, order->n_cgroups * sizeof(*fds));
+    for (size_t i = order->n_cgroups; i < BOX_CGROUPS_MAX; i++)
+        fds[ORDER_CGROUPS + i] = -1;
+    if (!order->has_net)
+        fds[ORDER_NET] = -1;
     return true;
 }
 

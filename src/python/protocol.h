@@ -32,13 +32,14 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sandbox/box.h"
 
 enum {
     ZYGOTE_FD = 3
 }; /* where the zygote finds its socket */
 
-/* Descriptors that come with an order, in this order; the last two only where the box has a control
- * group, and is to have a network namespace that was handed on. */
+/* Descriptors that come with an order, in this order; the last only where the box is to have a
+ * network namespace that was handed on, and for each of its control groups. */
 enum {
     ORDER_PLAN,
     ORDER_CTL,
@@ -46,9 +47,9 @@ enum {
     ORDER_OUT,
     ORDER_ERR,
     ORDER_ANSWER,
-    ORDER_CGROUP,
     ORDER_NET,
-    ORDER_FDS
+    ORDER_CGROUPS,
+    ORDER_FDS = ORDER_CGROUPS + BOX_CGROUPS_MAX
 };
 
 /* Or, instead of them, with an order for a twin: the end of a socket that it is to hear on. */
@@ -61,7 +62,7 @@ struct zygote_order {
     uint32_t is_twin; /* no box is wanted, but another of the zygote itself */
     uint64_t number;
     size_t plan_bytes;
-    uint32_t has_cgroup, has_net;
+    uint32_t has_net, n_cgroups;
     uint32_t is_last; /* no other will be ordered: the zygote may leave its memory to the guest, and
                          ends then */
 };

@@ -228,7 +228,9 @@ static int before_guest(const struct box_spec *spec, pid_t zygote, struct gb_err
     enum plan_level level = spec->plan->level;
     int is_reaper = 0;
 
-    if (spec->fds.cgroup >= 0 && fd_write_all(spec->fds.cgroup, "0", 1) < 0) {
+    for (size_t i = 0; i < BOX_CGROUPS_MAX; i++) {
+        if (spec->fds.cgroups[i] < 0 || fd_write_all(spec->fds.cgroups[i], "0", 1) == 0)
+            continue;
         (void)gb_fail(err, GB_E_SYSTEM, errno, "entering the box's control group");
         return gb_fail_hint(err, "the engine itself must run below the directory that was "
                                  "delegated");

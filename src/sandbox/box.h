@@ -110,6 +110,7 @@ enum {
 /* What wakes a dormant copy; it listens to init alone. */
 enum {
     BOX_WAKE_SIGNAL = 62,
+    BOX_CGROUPS_MAX = 2, /* control groups of one box: version 1 has them by controller */
     BOX_COPIES_MAX = 32, /* of one session */
     BOX_SEATS_MAX = 16,  /* sessions in one box: one that was made, and those forked from it */
 };
@@ -120,10 +121,10 @@ struct box_fds {
     int chan;   /* where the guest reads its request (SOCK_STREAM) */
     int answer; /* the pipe that it answers on */
     int out, err;
-    int cgroup; /* cgroup.procs of the box's control group, or -1 */
-    int net;    /* a network namespace that was handed on, or -1 */
-    int plan;   /* a memory file with the packed plan */
-    int init;   /* the program glovebox-init */
+    int cgroups[BOX_CGROUPS_MAX]; /* cgroup.procs of the box's control groups, or -1 */
+    int net;                      /* a network namespace that was handed on, or -1 */
+    int plan;                     /* a memory file with the packed plan */
+    int init;                     /* the program glovebox-init */
 };
 
 struct box_spec {

@@ -1,0 +1,210 @@
+"""Control groups: the kernel's own ceiling for a whole box, of whichever version has the controllers here.
+
+Where this host has none that the tests can use, they are left out, and say what is missing.
+"""
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from box import batch, glovebox, run_json, running, until
+from test_limits import LIMITS
+from test_sessions import engine
+
+TOP = Path("/sys/fs/cgroup")
+# Memory that no process shows and that the watcher does not charge.
+PIPES = """
+import os, time
+kept = []
+try:
+    while True:
+        kept.append(os.pipe())
+        os.set_blocking(kept[-1][1], False)
+        try:
+            while True: os.write(kept[-1][1], bytes(1 << 16))
+        except BlockingIOError: pass
+except OSError: pass
+"""
+
+
+def doctor(**kwargs):
+    return json.loads(glovebox("doctor", "--json", **kwargs).stdout)["cgroup"]
+
+
+def groups_of(pid):
+    return [it for it, _, _ in os.walk(TOP) if Path(it).name.startswith(f"glovebox-{pid}-")]
+
+
+def made_for_tests():
+    """As root of version 2: a group with controllers, which is nobody else's."""
+    mounts = [it.split() for it in Path("/proc/mounts").read_text().splitlines()]
+    points = [it[1] for it in mounts if it[2] == "cgroup2"]
+    if os.getuid() != 0 or not points:
+        return None
+    made = Path(points[0], f"glovebox-tests-{os.getpid()}")
+    try:
+        made.mkdir()
+        (made / "cgroup.subtree_control").write_text("+memory +pids")
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
+        return None
+    return made
+
+
+@pytest.fixture(scope="module")
+def group():
+    """The options that give every box a control group."""
+    found = doctor()
+    made = None if found["ok"] else made_for_tests()
+    if not found["ok"] and not made:
+        pytest.skip(f"no control group to be had here: {found['cause']}; fix: {found['fix']}")
+    yield ("--cgroup", made) if made else () if found["used"] else ("--cgroup", "auto")
+    if made:
+        made.rmdir()  # and boxes have left nothing in it
+
+
+@pytest.fixture(scope="module")
+def v1():
+    if doctor()["version"] != "v1":
+        pytest.skip("the memory and pids controllers are not on cgroup v1 here, or not ours")
+
+
+# ---- what it holds ----
+
+def test_the_result_says_so(group):
+    result = run_json("open('/proc/self/cgroup').read()", *group)
+    assert "cgroup" in result["isolation"]["layers"] and "/glovebox-" in result["value"]
+
+
+@pytest.mark.parametrize("name", [it for it in LIMITS if LIMITS[it][0] in ("memory", "processes")])
+def test_limits_are_named_alike(group, name):
+    limit, options, _, code = LIMITS[name]
+    result = run_json(code, *options, "--timeout", 25, *group)
+    assert (result["status"], result["limit"]) == ("limit", limit), result["error"]
+
+
+@pytest.mark.parametrize("code", [
+    PIPES + "time.sleep(20)",
+    f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {PIPES!r}])",
+    PIPES.replace("1 << 16", "4096").replace("kept = []", "os.fork(), os.fork()\nkept = []") + "time.sleep(20)",
+], ids=["alone", "a-child", "many"])
+def test_what_the_watcher_cannot_see(group, code):
+    options = ("--memory", "48M", "--disk", "1M", "--open-files", 8192, "--timeout", 15)
+    result = run_json(code, *options, *group)
+    assert (result["status"], result["limit"]) == ("limit", "memory"), result["error"]
+
+
+def test_a_session_forgets_what_was_killed(group):
+    """A cell that the kernel ended is no reason to blame the next."""
+    limits = ("--memory", "64M", "--disk", "1M", "--open-files", "8192")
+    with engine("namespaces", *limits, *group) as e:
+        assert e.value("x = 41\nx") == 41
+        eaten = e.cell(PIPES + "time.sleep(20)", timeout=15)
+        assert (eaten["status"], eaten["limit"]) == ("limit", "memory"), eaten["error"]
+        over = e.cell("import os\nos._exit(3)")
+        assert (over["status"], over["limit"], over["exit_code"]) == ("error", None, 3)
+        assert e.value("x + 1") == 42
+
+
+def test_nothing_is_left(group):
+    with running("batch", *group, "-", stdin=-1) as process:
+        out, _ = process.communicate("".join(json.dumps({"code": it}) + "\n" for it in (
+            "1", "import os\nos.abort()", "import os\nos.fork() or __import__('time').sleep(50)")))
+        assert len(out.splitlines()) == 3
+        assert until(lambda: not groups_of(process.pid))
+    with running("run", "-c", "1", *group) as process:
+        process.wait()
+        assert not groups_of(process.pid)
+
+
+def test_what_a_killed_engine_left_is_removed_by_the_next(group):
+    with running("run", "-c", "import time\nprint(1, flush=True)\ntime.sleep(50)", *group) as process:
+        assert process.stdout.readline() == "1\n"
+        left = groups_of(process.pid)
+        assert left
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert until(lambda: all(not Path(it, "cgroup.procs").read_text() for it in left))
+    assert run_json("1", *group)["status"] == "ok"
+    assert not groups_of(process.pid)
+
+
+# ---- where it is ----
+
+def test_doctor_tells_how(group):
+    found = doctor()
+    assert found["version"] in ("v1", "v2", None)
+    assert found["used"] or found["fix"], found
+    shown = glovebox("doctor").stdout
+    assert "Control groups" in shown
+
+
+def test_none_is_none(group):
+    assert "cgroup" not in run_json("1", "--cgroup", "none")["isolation"]["layers"]
+
+
+@pytest.mark.parametrize("place, said", [
+    ("/tmp", "no control group"), ("/no/such/place", "no control group"), ("autoo", "no control group"),
+])
+def test_a_wrong_place_is_refused(place, said):
+    done = glovebox("run", "--cgroup", place, "-c", "1")
+    assert done.returncode in (2, 125) and said in done.stderr and "hint:" in done.stderr
+
+
+def test_v1_by_name(v1):
+    """The directory of one controller; the other's must have the same name."""
+    name = f"glovebox-tests-{os.getpid()}"
+    made = [TOP / "memory" / name, TOP / "pids" / name]
+    if not all(it.parent.is_dir() for it in made):
+        pytest.skip("the hierarchies of cgroup v1 are mounted elsewhere")
+    made[0].mkdir()
+    try:
+        refused = glovebox("run", "--cgroup", made[0], "-c", "1")
+        assert refused.returncode in (2, 125) and f"mkdir {made[1]}" in refused.stderr
+        made[1].mkdir()
+        text = run_json("open('/proc/self/cgroup').read()", "--cgroup", made[1])["value"]
+        assert text.count(f"/{name}/glovebox-") == 2
+    finally:
+        for it in made:
+            if it.is_dir():
+                it.rmdir()
+
+
+def test_a_read_only_hierarchy_is_not_used(v1):
+    point, = {it.split()[1] for it in Path("/proc/mounts").read_text().splitlines()
+              if it.split()[2] == "cgroup" and "memory" in it.split()[3].split(",")}
+    before = ["unshare", "-m", "sh", "-c", f'mount -o remount,bind,ro {point} && exec "$@"', "sh"]
+    found = doctor(before=before)
+    assert (found["ok"], found["used"]) == (False, False)
+    assert "Read-only" in found["cause"] and "remount" in found["fix"]
+    assert run_json("1", before=before)["status"] == "ok"
+    refused = glovebox("run", "--cgroup", "auto", "-c", "1", before=before)
+    assert refused.returncode in (2, 125) and "Read-only" in refused.stderr
+
+
+def test_an_ordinary_user_is_told(v1):
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    if not os.access("/usr/bin/setpriv", os.X_OK):
+        pytest.skip("setpriv is not installed")
+    before = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    done = glovebox("run", "--python", "/usr/bin/python3", "--cgroup", "auto", "-c", "1", before=before)
+    assert done.returncode in (2, 125) and "root" in done.stderr
+
+
+def test_a_scope_that_was_delegated():
+    """As docs/limits.md says to get one."""
+    if not Path("/run/systemd/system").is_dir() or not shutil.which("systemd-run"):
+        pytest.skip("systemd does not run here")
+    own = Path("/proc/self/cgroup").read_text()
+    if not own.startswith("0::"):
+        pytest.skip("the controllers are not on cgroup v2 here")
+    user = () if os.getuid() == 0 else ("--user",)
+    before = ["systemd-run", *user, "--scope", "--quiet", "-p", "Delegate=yes"]
+    if glovebox("--version", before=before).returncode != 0:
+        pytest.skip("systemd gives this user no scope")
+    assert "cgroup" in run_json("1", before=before)["isolation"]["layers"]
+    results = batch(["1", "2"], before=before)
+    assert all("cgroup" in it["isolation"]["layers"] for it in results)
