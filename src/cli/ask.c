@@ -32,6 +32,14 @@ static const char prompt[] = "Run it? yes, no, or a reason why not: ";
 /* What every box has in its environment. */
 static const char *const usual_env[] = { "PATH", "HOME", "LANG", "TMPDIR" };
 
+static bool is_usual(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(usual_env); i++)
+        if (strcmp(usual_env[i], name) == 0)
+            return true;
+    return false;
+}
+
 static const char *get(const json_t *object, const char *key)
 {
     return json_string_at(object, key, "");
@@ -74,23 +82,16 @@ static void show_place(FILE *f, const json_t *question)
             (long long)json_integer_value(json_object_get(question, "risk")));
 }
 
-static bool is_usual(const char *name)
+/* But for those that every environment has: where they are not as usual, a part says so. */
+static void show_env(FILE *f, const json_t *names)
 {
-    for (size_t i = 0; i < ARRAY_LEN(usual_env); i++)
-        if (strcmp(usual_env[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* But for those that every environment has; nothing where none is left. */
-static void show_names(FILE *f, const char *title, const json_t *names, bool is_env)
-{
+    static const char title[] = "  env     ";
     const char *separator = title;
 
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *name = json_string_value(json_array_get(names, i));
 
-        if (is_env && is_usual(name))
+        if (is_usual(name))
             continue;
         fputs(separator, f);
         put_visible_text(f, name);
@@ -98,30 +99,6 @@ static void show_names(FILE *f, const char *title, const json_t *names, bool is_
     }
     if (separator != title)
         fputc('\n', f);
-}
-
-/* Without the first, which is the program's own name. */
-static void show_arguments(FILE *f, const json_t *argv)
-{
-    if (json_array_size(argv) < 2)
-        return;
-    fputs("  args   ", f);
-    for (size_t i = 1; i < json_array_size(argv); i++) {
-        const json_t *item = json_array_get(argv, i);
-
-        fputs(" '", f);
-        put_visible(f, json_string_value(item), json_string_length(item));
-        fputc('\'', f);
-    }
-    fputc('\n', f);
-}
-
-/* What it is given: names, not values, which would only be more to read, or secret. */
-static void show_given(FILE *f, const json_t *question)
-{
-    show_names(f, "  env     ", json_object_get(question, "env"), true);
-    show_names(f, "  inputs  ", json_object_get(question, "inputs"), false);
-    show_arguments(f, json_object_get(question, "argv"));
 }
 
 static void show_tools(FILE *f, const json_t *question)
@@ -160,49 +137,78 @@ static void show_mounts(FILE *f, const json_t *mounts)
     }
 }
 
-static void show_code(FILE *f, const struct source *source)
+/* Numbered, so that no line can pass for one of ours. */
+static void show_lines(FILE *f, const json_t *part)
 {
+    const json_t *text = json_object_get(part, "text");
+    bool is_python = strcmp(get(part, "lines"), "python") == 0;
+    enum visible_lines how = is_python ? LINES_PYTHON : LINES_SHELL;
     const char *at = NULL, *line = NULL;
     size_t len = 0;
 
-    fputc('\n', f);
-    for (unsigned i = 1; source_next(source, &at, &line, &len); i++) {
+    for (unsigned i = 1;
+         visible_line(json_string_value(text), json_string_length(text), how, &at, &line, &len);
+         i++) {
         fprintf(f, "%6u  ", i);
-        put_visible(f, line, len);
+        put_visible_line(f, line, len, how);
         fputc('\n', f);
     }
-    fputc('\n', f);
 }
 
-static struct source source_of(const json_t *question, const char *key, int tty)
+/* What it is given in a few words. */
+static void show_brief(FILE *f, const json_t *parts)
 {
-    const json_t *code = json_object_get(question, key);
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        const json_t *part = json_array_get(parts, i), *text = json_object_get(part, "text");
 
-    return (struct source){ .name = get(question, "filename"),
-                            .code = json_string_value(code),
-                            .len = json_string_length(code),
-                            .is_colored = wants_color(tty) };
+        if (!json_is_true(json_object_get(part, "is_brief")))
+            continue;
+        fputs("  ", f);
+        put_visible_text(f, get(part, "title"));
+        fprintf(f, "%*s ",
+                (int)(strlen(get(part, "title")) < 7 ? 7 - strlen(get(part, "title")) : 0), "");
+        put_visible(f, json_string_value(text), json_string_length(text));
+        fputc('\n', f);
+    }
+}
+
+/* The rest of what decides what runs, the program last. */
+static void show_parts(FILE *f, const json_t *parts)
+{
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        const json_t *part = json_array_get(parts, i);
+
+        if (json_is_true(json_object_get(part, "is_brief")))
+            continue;
+        fputc('\n', f);
+        if (json_array_size(parts) > 1) {
+            fputs("-- ", f);
+            put_visible_text(f, get(part, "title"));
+            fprintf(f, " (%zu bytes):\n", json_string_length(json_object_get(part, "text")));
+        }
+        show_lines(f, part);
+    }
+    fputc('\n', f);
 }
 
 static void show_question(FILE *f, const struct question *q, int tty)
 {
-    const json_t *question = q->json;
-    struct source source = source_of(question, "code", tty);
-    struct source prelude = source_of(question, "prelude", tty);
+    const json_t *question = q->json, *parts = json_object_get(question, "parts");
+    const json_t *code = json_object_get(question, "code");
+    struct source source = { .name = get(question, "filename"),
+                             .code = json_string_value(code),
+                             .len = json_string_length(code),
+                             .is_colored = wants_color(tty) };
 
     fputs("glovebox: may this program run?\n", f);
     show_request(f, q);
     show_place(f, question);
-    show_given(f, question);
+    show_env(f, json_object_get(question, "env"));
+    show_brief(f, parts);
     show_tools(f, question);
     show_mounts(f, json_object_get(question, "mounts"));
     show_review(f, json_object_get(question, "review"));
-    if (prelude.code) {
-        fprintf(f, "\nThe prelude, the operator's own, runs first (%zu bytes):\n", prelude.len);
-        show_code(f, &prelude);
-        fputs("The program:\n", f);
-    }
-    show_code(f, &source);
+    show_parts(f, parts);
     findings_print(f, json_object_get(question, "findings"), &source);
     fputs(prompt, f);
 }

@@ -28,19 +28,10 @@ static void put_color(FILE *f, const struct source *source, const char *color)
 
 bool source_next(const struct source *source, const char **at, const char **ret, size_t *ret_len)
 {
-    const char *end = source->code + source->len, *stop;
-
     if (!*at && source->code) /* the byte-order mark belongs to no line */
         *at = source->code +
               (source->len >= 3 && memcmp(source->code, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
-    if (!*at || *at >= end)
-        return false;
-    for (stop = *at; stop < end && *stop != '\n' && *stop != '\r';)
-        stop++;
-    *ret = *at;
-    *ret_len = (size_t)(stop - *at);
-    *at = stop + (end - stop > 1 && stop[0] == '\r' && stop[1] == '\n' ? 2 : 1);
-    return true;
+    return *at && visible_line(source->code, source->len, LINES_PYTHON, at, ret, ret_len);
 }
 
 /* Line `number` of the code, counted from 1; NULL when there is none. */

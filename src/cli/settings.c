@@ -400,6 +400,20 @@ static void note_unheld(const struct args *args)
                 runners);
 }
 
+/* A prelude is the operator's: here, whoever gave the option. The command sends it with its own
+ * request, and serves nobody else's. */
+static int grant_prelude(const struct args *args, json_t *config)
+{
+    json_t *granted = json_object_get(config, "allow_request");
+
+    if (!args->prelude_path)
+        return 0;
+    granted = json_is_array(granted) ? json_copy(granted) : json_array();
+    return json_array_append_new(granted, json_string("prelude")) < 0
+               ? -1
+               : json_object_set_new(config, "allow_request", granted);
+}
+
 int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
 {
     json_auto_t *config = NULL;
@@ -407,6 +421,8 @@ int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
     if (load_file(args->config_path, &config, err) < 0)
         return -1;
     if (add_up(args->config, config) < 0 || json_object_update(config, args->config) < 0)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
+    if (grant_prelude(args, config) < 0)
         return gb_fail(err, GB_E_SYSTEM, ENOMEM, "reading the configuration");
     if (add_review_key(config) < 0)
         return gb_fail(err, GB_E_INVALID, 0, "GLOVEBOX_REVIEW_KEY is not valid UTF-8");

@@ -179,14 +179,24 @@ static void (*const adders[ARRAY_LEN(names)])(const struct gb_job *job, json_t *
 static void digest_code(const struct request *r, char ret[DIGEST_HEX + 1])
 {
     const json_t *code = json_object_get(r->program, "code");
-    const char *sent = json_string_value(json_object_get(r->json, "code_base64"));
+    const char *sent =
+        json_string_at(r->json, "code_base64", json_string_at(r->json, "command_base64", NULL));
+    const json_t *prelude = json_object_get(r->program, "prelude");
     uint64_t len;
 
+    if (r->op == SESSION_TYPE)
+        code = r->typed[0];
     if (r->bad_byte >= 0 && sent) {
         auto_free char *bytes = strdup(sent);
         len = strlen(sent);
         if (bytes && base64_decode(bytes, &len))
             digest_hex(bytes, len, ret);
+    } else if (code && (prelude || r->shell.words)) { /* code as well */
+        auto_json json_t *all =
+            json_pack("[O?,O?,O]", json_shared(prelude), r->shell.words, json_shared(code));
+        auto_free char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+        if (text)
+            digest_hex(text, strlen(text), ret);
     } else if (code) {
         digest_hex(json_string_value(code), json_string_length(code), ret);
     }
@@ -213,6 +223,7 @@ static void identify(struct gb_job *job)
     (void)snprintf(r->run, sizeof(r->run), "%s-%" PRIu64, trail_id(job->engine->trail),
                    ++job->engine->n_runs);
     digest_code(&job->request, r->code);
+    manifest_digest(&job->request, &job->engine->config, r->asked);
     digest_policy(job, r->policy);
 }
 
@@ -236,6 +247,7 @@ static json_t *identity(const struct gb_job *job)
         put_digest(facts, "id_sha256", hex);
     }
     put_digest(facts, "code_sha256", r->code);
+    put_digest(facts, "asked_sha256", r->asked);
     put_digest(facts, "policy_sha256", r->policy);
     return facts;
 }

@@ -16,6 +16,7 @@
 #include "base/suggest.h"
 #include "engine/control.h"
 #include "engine/mounts.h"
+#include "engine/request.h"
 #include "sandbox/box.h"
 #include "sandbox/compose.h"
 
@@ -46,7 +47,7 @@ static int read_strings(json_t **ret, const char *key, json_t *value, struct gb_
  * know. */
 static int check_loosened(const char *key, const char *name, struct gb_err *err)
 {
-    static const char *const others[] = { "env", "mounts", "shell", NULL };
+    static const char *const others[] = { "env", "mounts", "prelude", "shell", NULL };
     const char *(*const lists[])(size_t i) = { settings_key, policy_key };
     struct suggestion near = { .typed = name, .typed_len = strlen(name) };
     const char *known;
@@ -170,6 +171,7 @@ static const struct {
     { "cgroup", AT(cgroup) },
     { "extension_dir", AT(extension_dir) },
     { "out", AT(out) },
+    { "prelude", AT(prelude) },
     { "python", AT(python) },
     { "review", AT(review) },
     { "review_ca", AT(review_ca) },
@@ -333,7 +335,15 @@ static int read_json(struct config *c, const char *text, struct gb_err *err)
             return -1;
     if (c->audit_required && !c->audit)
         return gb_fail(err, GB_E_INVALID, 0, "audit_required: there is no audit to be required");
+    if (c->prelude && strlen(c->prelude) > CODE_MAX)
+        return gb_fail(err, GB_E_LIMIT, 0, "prelude: it has more than %d bytes", CODE_MAX);
     return policy_check(&c->settings, &c->lists, err);
+}
+
+json_t *config_usual_env(void)
+{
+    return json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME", BOX_HOME,
+                     "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);
 }
 
 int config_init(struct config *c, const char *json, struct gb_err *err)
@@ -346,8 +356,7 @@ int config_init(struct config *c, const char *json, struct gb_err *err)
                           .session_checkpoints = 8,
                           .sessions_max = 64 };
     c->preload = json_array();
-    c->env = json_pack("{s:s,s:s,s:s,s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
-                       BOX_HOME, "LANG", "C.UTF-8", "TMPDIR", BOX_TMP);
+    c->env = config_usual_env();
     if ((json && read_json(c, json, err) < 0) || shell_from_environment(&c->shell, err) < 0 ||
         find_extension(c, err) < 0 || control_guard(c, c->mounts, err) < 0) {
         config_done(c);
@@ -368,6 +377,7 @@ void config_done(struct config *c)
     json_decref(c->allow_request);
     json_decref(c->control_files);
     json_decref(c->control_programs);
+    free(c->prelude);
     free(c->python);
     free(c->extension_dir);
     free(c->cgroup);

@@ -18,6 +18,7 @@ struct config {
     json_t *env;              /* object of strings: PATH, HOME, LANG, TMPDIR and what was added */
     json_t *preload;          /* array of module names */
     json_t *allow_request;    /* array of keys that requests may loosen, or NULL */
+    char *prelude;            /* the operator's own code, which runs before each program, or NULL */
     char *python;             /* or NULL */
     char *cgroup;             /* where to make control groups, or NULL (sandbox/cgroup.h) */
     char *extension_dir;      /* where the interpreter extension is */
@@ -44,3 +45,7 @@ struct config {
 /* Read a configuration (NULL: all defaults). */
 int config_init(struct config *c, const char *json, struct gb_err *err) gb_nodiscard;
 void config_done(struct config *c);
+
+/* What every environment holds unless something else is said: PATH, HOME, LANG, TMPDIR. New
+ * reference. */
+json_t *config_usual_env(void);

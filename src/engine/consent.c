@@ -9,10 +9,12 @@
 #include "base/own.h"
 #include "base/parse.h"
 #include "engine/audit.h"
+#include "engine/manifest.h"
 #include "engine/mounts.h"
 #include "engine/result.h"
 #include "engine/review.h"
 #include "engine/road.h"
+#include "engine/session.h"
 
 enum {
     REASON_MAX = 4 << 10
@@ -46,6 +48,33 @@ static enum consent consent_of(const struct gb_job *job)
 bool consent_must_hold(const struct gb_job *job)
 {
     return job->request.is_check || job->engine->config.review || consent_of(job) != CONSENT_GIVEN;
+}
+
+/* ---- what they read ---- */
+
+/* All that decides what would execute: of the request, and of its session what this reader has not
+ * seen. New reference; NULL with err. */
+static json_t *parts_for(struct gb_job *job, enum manifest_reader reader, struct gb_err *err)
+{
+    json_t *parts = manifest_parts(&job->request, &job->engine->config, err);
+    auto_json json_t *unread = parts && job->session ? session_unread(job, reader, err) : NULL;
+
+    if (parts && job->session && (!unread || manifest_insert(parts, unread, err) < 0)) {
+        json_decref(parts);
+        return NULL;
+    }
+    return parts;
+}
+
+static const char changed[] =
+    "files of the session were changed by what runs there, while it was being read";
+static const char again[] = "ask again, or reset the session";
+
+/* Is what the reader agreed to still what is there? */
+static bool agrees(struct gb_job *job, enum manifest_reader reader)
+{
+    job->was_read[reader] = !job->session || session_agree(job, reader);
+    return job->was_read[reader];
 }
 
 /* ---- review: a model may object ---- */
@@ -95,7 +124,12 @@ static void on_reviewed(void *data, const json_t *verdict)
     if (audit_note(job, AUDIT_REVIEWED, NULL) < 0)
         return;
     if (json_is_true(json_object_get(verdict, "secure"))) {
-        road_resume(job);
+        if (agrees(job, READER_MODEL)) {
+            road_resume(job);
+            return;
+        }
+        result_rejected(job, "review", changed, again);
+        road_end_early(job);
         return;
     }
     if (json_is_string(error) || !verdict)
@@ -123,17 +157,20 @@ struct review_spec review_of(struct gb_engine *engine)
 enum verdict consent_review(struct gb_job *job)
 {
     struct review_spec spec = review_of(job->engine);
-    auto_json json_t *tools = toolset_names(job->request.tools, false);
+    auto_json json_t *tools = NULL, *parts = NULL;
     struct gb_err err = { 0 };
 
     if (!spec.url)
         return PASS;
-    job->review =
-        review_begin(&spec, json_string_value(json_object_get(job->request.program, "code")), tools,
-                     on_reviewed, job, &err);
+    tools = toolset_names(job->request.tools, false);
+    parts = parts_for(job, READER_MODEL, &err);
+    job->review = parts ? review_begin(&spec, parts, tools, on_reviewed, job, &err) : NULL;
     if (job->review)
         return WAIT;
-    reject_unreviewed(job, err.msg);
+    if (err.code == GB_E_LIMIT)
+        result_rejected(job, "review", err.msg, err.hint);
+    else
+        reject_unreviewed(job, err.msg);
     return ENDED;
 }
 
@@ -170,7 +207,7 @@ static void reject_unasked(struct gb_job *job, const char *why)
                             "--acknowledge-unsafe");
 }
 
-/* Names without what they stand for, which may be secret, or long. */
+/* Names without what they stand for: the values are in the parts, or the operator's. */
 static void add_names(json_t *names, const json_t *object)
 {
     const char *name;
@@ -196,11 +233,14 @@ static void add_program(json_t *question, const struct gb_job *job)
     json_object_set_new(question, "env", env);
     json_object_set_new(question, "inputs", inputs);
     json_object_set_new(question, "has_prelude", json_boolean(json_object_get(program, "prelude")));
+    json_object_set_new(question, "kind",
+                        json_string(json_string_at(job->request.json, "kind", "python")));
     json_object_set_new(question, "filename",
                         json_string(json_string_at(program, "filename", "main.py")));
 }
 
-static char *question_of(const struct gb_job *job)
+/* The parts are all that counts; the keys beside them are for programs that look for one. */
+static char *question_of(struct gb_job *job, struct gb_err *err)
 {
     static const char *const told[] = { "id", "findings", "risk", "isolation", "policy", "review" };
     const struct settings *s = &job->request.settings;
@@ -208,6 +248,11 @@ static char *question_of(const struct gb_job *job)
         "{s:s,s:b,s:s}", "backend", job->engine->backend->ops->name, "is_held", settings_is_held(s),
         "network", s->network == NETWORK_HOST || !settings_is_held(s) ? "host" : "none");
 
+    json_t *parts = parts_for(job, READER_PERSON, err);
+
+    if (!parts)
+        return NULL;
+    json_object_set_new(question, "parts", parts);
     add_program(question, job);
     json_object_set_new(question, "tools", toolset_names(job->request.tools, false));
     json_object_set_new(question, "tools_to_approve", toolset_names(job->request.tools, true));
@@ -226,12 +271,23 @@ static enum verdict refuse_unasked(struct gb_job *job, const char *why)
     return ENDED;
 }
 
+/* What cannot be shown is not asked about: a yes to less would be none. */
+static enum verdict refuse_unshown(struct gb_job *job, const struct gb_err *err)
+{
+    if (note_answer(job, -1) == 0)
+        reject_unapproved(job, err->code == GB_OK ? "memory ran out" : err->msg, err->hint);
+    return ENDED;
+}
+
 static enum verdict ask(struct gb_job *job)
 {
-    auto_free char *question = question_of(job);
+    struct gb_err err = { 0 };
+    auto_free char *question = job->callbacks.approve ? question_of(job, &err) : NULL;
 
-    if (!job->callbacks.approve || !question)
-        return refuse_unasked(job, question ? "there is nobody to ask" : "memory ran out");
+    if (!job->callbacks.approve)
+        return refuse_unasked(job, "there is nobody to ask");
+    if (!question)
+        return refuse_unshown(job, &err);
     job->approval = APPROVAL_ASKED;
     job->is_calling = true;
     job->callbacks.approve(job->callbacks.data, job, question);
@@ -262,10 +318,15 @@ int road_approve(struct gb_job *job, int yes, const char *reason)
     job->approval = yes > 0 ? APPROVAL_YES : APPROVAL_NO;
     if (note_answer(job, yes) < 0)
         return 0; /* its end is on the way */
-    if (yes < 0)
+    if (yes > 0 && !agrees(job, READER_PERSON)) {
+        yes = 0;
+        job->approval = APPROVAL_NO;
+        reject_unapproved(job, changed, again);
+    } else if (yes < 0) {
         reject_unasked(job, reason);
-    else if (yes == 0)
+    } else if (yes == 0) {
         reject_unapproved(job, reason, "change what the program does, or what it is to do it for");
+    }
     if (job->is_calling)
         return 0; /* the stage goes on when the callback returns */
     if (yes > 0)

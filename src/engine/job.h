@@ -7,6 +7,7 @@
 #include "engine/calls.h"
 #include "engine/config.h"
 #include "engine/digest.h"
+#include "engine/manifest.h"
 #include "engine/output.h"
 #include "engine/request.h"
 #include "engine/review.h"
@@ -52,6 +53,7 @@ enum stop_reason {
 struct job_record {
     char run[48]; /* its name there; empty: not recorded */
     char code[DIGEST_HEX + 1];
+    char asked[DIGEST_HEX + 1];
     char policy[DIGEST_HEX + 1];
     unsigned noted; /* 1u << event */
     bool is_failed; /* a line could not be written: */
@@ -91,7 +93,8 @@ struct gb_job {
     int keeper;              /* keeps the workspace until that is done, or -1 */
     int64_t ended_us;
     enum approval approval;
-    bool is_calling; /* the callback that asks has not returned */
+    bool was_read[READERS]; /* by a model, by a person, who agreed */
+    bool is_calling;        /* the callback that asks has not returned */
     struct event *on_timeout;
     enum stop_reason stopped;
     int64_t admitted_us;

@@ -209,12 +209,18 @@ static void remove_fence(struct request *r)
         json_object_set_new(r->program, "code", json_stringn(text, len));
 }
 
+static int need_shell(const struct request *r, const char *key, struct gb_err *err)
+{
+    if (r->is_shell)
+        return 0;
+    (void)gb_fail(err, GB_E_INVALID, 0, "%s: is for the kind 'shell'", key);
+    return gb_fail_hint(err, "say \"kind\": \"shell\"; over HTTP, send it to /v1/shell");
+}
+
 static int take_command(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
-    if (!r->is_shell) {
-        (void)gb_fail(err, GB_E_INVALID, 0, "%s: is for the kind 'shell'", key);
-        return gb_fail_hint(err, "say \"kind\": \"shell\"; over HTTP, send it to /v1/shell");
-    }
+    if (need_shell(r, key, err) < 0)
+        return -1;
     if (json_string_length(value) > COMMAND_MAX)
         return gb_fail(err, GB_E_LIMIT, 0,
                        "%s: %zu bytes are more than the 128 KiB that a shell "
@@ -255,6 +261,12 @@ static int take_code_base64(struct request *r, const char *key, json_t *value, s
     return 0;
 }
 
+static int take_command_base64(struct request *r, const char *key, json_t *value,
+                               struct gb_err *err)
+{
+    return need_shell(r, key, err) < 0 ? -1 : take_code_base64(r, key, value, err);
+}
+
 static int take_stdin(struct request *r, const char *key, json_t *value, struct gb_err *err)
 {
     if (!json_is_string(value))
@@ -291,6 +303,17 @@ static int take_text(struct request *r, const char *key, json_t *value, struct g
         return too_large(key, json_string_length(value), CODE_MAX, err);
     json_object_set(r->program, key, value);
     return 0;
+}
+
+/* The operator's own code, which strict does not look at: from the configuration, unless the
+ * operator lets requests bring it. */
+static int take_prelude(struct request *r, const char *key, json_t *value, struct gb_err *err)
+{
+    if (!json_array_has(r->allowed, key)) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: is the operator's, and no key of a request", key);
+        return settings_fail_looser(key, err);
+    }
+    return take_text(r, key, value, err);
 }
 
 static int take_echo(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -366,6 +389,10 @@ static void add_tools(struct request *r, json_t *rules)
     static const char *const also[] = { "call_tool", "ToolError", "UnknownToolError" };
     json_t *names;
 
+    if (r->is_op) { /* nobody agrees to what threads of earlier cells would call meanwhile */
+        toolset_unref(r->tools);
+        r->tools = NULL;
+    }
     if (toolset_count(r->tools) == 0)
         return;
     names = toolset_names(r->tools, false);
@@ -373,6 +400,13 @@ static void add_tools(struct request *r, json_t *rules)
         json_array_append_new(names, json_string(also[i]));
     json_object_set_new(rules, "tools", names);
     json_object_set_new(r->program, "tools", toolset_program(r->tools));
+}
+
+/* A request that may bring its own brings it in the place of the operator's. */
+static void add_prelude(struct request *r, const struct config *config)
+{
+    if (config->prelude && !r->is_op && !json_object_get(r->program, "prelude"))
+        json_object_set_new(r->program, "prelude", json_string(config->prelude));
 }
 
 static int take_files(struct request *r, const char *key, json_t *value, struct gb_err *err)
@@ -390,9 +424,9 @@ static const struct {
     { "code", take_code },
     { "code_base64", take_code_base64 },
     { "command", take_command },
-    { "command_base64", take_code_base64 },
+    { "command_base64", take_command_base64 },
     { "filename", take_text },
-    { "prelude", take_text },
+    { "prelude", take_prelude },
     { "argv", take_argv },
     { "inputs", take_inputs },
     { "env", take_env },
@@ -539,6 +573,7 @@ static int take_keys(struct request *r, const struct config *config, struct gb_e
         if (shell_request(r, config, err) < 0)
             return -1;
     } else {
+        add_prelude(r, config);
         add_tools(r, rules);
         json_object_set_new(r->program, "check", rules);
     }
@@ -562,6 +597,22 @@ static int check_session_files(const struct request *r, struct gb_err *err)
         return gb_fail(err, GB_E_INVALID, 0, "files: only with code, or with op 'write_file'");
     if (r->is_check && r->session)
         return gb_fail(err, GB_E_INVALID, 0, "session: a check needs none");
+    return 0;
+}
+
+/* Two names of one thing: which of them counts would be anybody's guess. */
+static int check_twice(const struct request *r, struct gb_err *err)
+{
+    static const char *const pairs[][2] = { { "code", "code_base64" },
+                                            { "command", "command_base64" },
+                                            { "stdin", "stdin_base64" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+        if (json_object_get(r->json, pairs[i][0]) && json_object_get(r->json, pairs[i][1]))
+            return gb_fail(err, GB_E_INVALID, 0, "%s: and %s say the same thing twice; send one",
+                           pairs[i][0], pairs[i][1]);
+    if (r->is_op && json_object_get(r->program, "code"))
+        return gb_fail(err, GB_E_INVALID, 0, "code: is not for the kind 'session'");
     return 0;
 }
 
@@ -601,7 +652,9 @@ int request_read(const struct config *config, const char *text, struct request *
 {
     json_error_t where;
 
-    *ret = (struct request){ .settings = config->settings, .bad_byte = -1 };
+    *ret = (struct request){ .settings = config->settings,
+                             .bad_byte = -1,
+                             .allowed = config->allow_request };
     ret->program = json_object();
     ret->tools = toolset_ref(config->tools);
     ret->mounts = mounts_ref(config->mounts);
@@ -615,7 +668,7 @@ int request_read(const struct config *config, const char *text, struct request *
     ret->is_shell = strcmp(json_string_at(ret->json, "kind", ""), "shell") == 0;
     if (take_keys(ret, config, err) < 0)
         return -1;
-    if (check_session(ret, err) < 0)
+    if (check_session(ret, err) < 0 || check_twice(ret, err) < 0)
         return -1;
     if (!ret->is_op && !json_object_get(ret->program, "code"))
         return gb_fail(err, GB_E_INVALID, 0, "the request has no '%s'",

@@ -9,7 +9,8 @@ enum {
     CODE_MAX = 1 << 20,
     COMMAND_MAX = (128 << 10) - 1, /* what the kernel takes as one argument */
     STDIN_MAX = 64 << 20,
-    TYPED_MAX = 4096 /* what a terminal takes before somebody reads it */
+    TYPED_MAX = 4096,         /* what a terminal takes before somebody reads it */
+    TYPED_KEPT_MAX = 64 << 10 /* what rules look at, of what was typed since a command began */
 };
 
 /* What a request of the kind "session" asks for. */
@@ -47,6 +48,7 @@ struct request {
     const json_t *typed[4];    /* borrowed, or NULL: text, keys, rows, columns */
     pid_t job;                 /* or 0: one that a shell left in the background */
     json_int_t offset, length; /* 0: from its beginning, as much as is usual */
+    const json_t *allowed; /* borrowed from the configuration: keys that it may loosen, or NULL */
     struct settings settings;
     struct policy_lists lists; /* what it says about them */
     struct shell_settings shell;
@@ -67,5 +69,5 @@ int request_read(const struct config *config, const char *text, struct request *
 void request_done(struct request *r);
 
 /* The keys that a request may have, of every kind of request; NULL after the last. Those below
- * "limits" are not listed. */
+ * "limits" are not listed. Each is classified in manifest.c. */
 const char *request_key(size_t i);

@@ -391,22 +391,22 @@ int review_check(const struct review_spec *spec, struct gb_err *err)
     return rc;
 }
 
-static int prepare(struct review *r, const struct review_spec *spec, const char *code,
+static int prepare(struct review *r, const struct review_spec *spec, const json_t *parts,
                    const json_t *tools, struct gb_err *err)
 {
     struct ask_marker marker;
 
     if (settle(r, spec, err) < 0 || ask_marker(&marker, err) < 0)
         return -1;
-    r->messages = ask_messages(code, tools, &marker, err);
+    r->messages = ask_messages(parts, tools, &marker, err);
     if (!r->messages)
         return -1;
     r->on_again = evtimer_new(spec->base, on_again, r);
     return r->on_again ? 0 : gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning a review");
 }
 
-struct review *review_begin(const struct review_spec *spec, const char *code, const json_t *tools,
-                            review_done done, void *data, struct gb_err *err)
+struct review *review_begin(const struct review_spec *spec, const json_t *parts,
+                            const json_t *tools, review_done done, void *data, struct gb_err *err)
 {
     struct review *r = calloc(1, sizeof(*r));
 
@@ -422,7 +422,7 @@ struct review *review_begin(const struct review_spec *spec, const char *code, co
                           .done = done,
                           .data = data };
     r->link = spec->link ? spec->link : &r->own;
-    if (prepare(r, spec, code, tools, err) == 0 && ask(r, err) == 0)
+    if (prepare(r, spec, parts, tools, err) == 0 && ask(r, err) == 0)
         return r;
     review_cancel(r);
     return NULL;

@@ -58,14 +58,14 @@ int review_check(const struct review_spec *spec, struct gb_err *err) gb_nodiscar
 typedef void (*review_done)(void *data, const json_t *verdict);
 
 /*
- * Begin to have `code` reviewed; it must be UTF-8. `tools` is an array with the names of the tools
- * that it may call, or NULL. Both are copied, as is all of the spec but the loop and the link.
+ * Begin to have reviewed what `parts` say (manifest.h). `tools` is an array with the names of the
+ * tools that it may call, or NULL. Both are copied, as is all of the spec but the loop and the link.
  *
  * `done` is called once, from the loop, never from in here; the review is gone by then. NULL with
  * err when it cannot begin: then the code must not run either.
  */
-struct review *review_begin(const struct review_spec *spec, const char *code, const json_t *tools,
-                            review_done done, void *data, struct gb_err *err);
+struct review *review_begin(const struct review_spec *spec, const json_t *parts,
+                            const json_t *tools, review_done done, void *data, struct gb_err *err);
 
 /* End it; `done` is not called. Accepts NULL. Not for a review that is done. */
 void review_cancel(struct review *r);

@@ -18,9 +18,9 @@ struct ask_marker {
 
 int ask_marker(struct ask_marker *ret, struct gb_err *err) gb_nodiscard;
 
-/* The two messages: how to judge, and the code between two lines with the marker. `tools` is an
- * array of names, or NULL. The caller owns the array; NULL with err. */
-json_t *ask_messages(const char *code, const json_t *tools, const struct ask_marker *marker,
+/* The two messages: how to judge, and the parts (manifest.h) between two lines with the marker.
+ * `tools` is an array of names, or NULL. The caller owns the array; NULL with err. */
+json_t *ask_messages(const json_t *parts, const json_t *tools, const struct ask_marker *marker,
                      struct gb_err *err);
 
 /* The body of a request, which the caller frees. `model` may be NULL. NULL: no memory. */

@@ -434,8 +434,22 @@ static enum verdict check_command(struct gb_job *job)
     return ENDED;
 }
 
+/* What is typed may be commands; files are read by those who are to agree. */
+static enum verdict check_op(struct gb_job *job)
+{
+    size_t len = 0;
+    const char *before = session_typed(job, &len);
+
+    if (job->request.op != SESSION_TYPE || shell_may_type(job, before, len))
+        return audit_note(job, AUDIT_CHECKED, NULL) < 0 ? ENDED : PASS;
+    session_collect(job, NULL);
+    return ENDED;
+}
+
 static enum verdict stage_check(struct gb_job *job)
 {
+    if (job->request.is_op)
+        return check_op(job);
     if (job->request.bad_byte < 0 && job->session)
         return job->request.is_shell ? check_command(job) : check_cell(job);
     if (job->request.bad_byte < 0) {
@@ -531,13 +545,17 @@ void road_cancel(struct gb_job *job)
     road_end_early(job);
 }
 
-/* A request about a session is none that a reviewer or a person has to see. */
+/* A request about a session is none that a reviewer or a person has to see, unless it puts something
+ * there: a file may be imported or executed, and what reads a terminal may be a shell. */
 static void serve(struct gb_job *job)
 {
     enum session_op op = job->request.op;
 
-    if (op == SESSION_INSPECT || op == SESSION_REWIND || op == SESSION_FORK ||
-        op == SESSION_WRITE_FILE || op >= SESSION_JOBS) {
+    if (op == SESSION_WRITE_FILE || op == SESSION_TYPE) {
+        road_resume(job);
+        return;
+    }
+    if (op == SESSION_INSPECT || op == SESSION_REWIND || op == SESSION_FORK || op >= SESSION_JOBS) {
         if (run_cell(job) == ENDED)
             road_end_early(job);
         return;

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "base/walk.h"
+#include "engine/docket.h"
 #include "engine/graves.h"
 #include "engine/history.h"
 #include "engine/loop.h"
@@ -35,6 +36,8 @@ struct session {
     struct gb_job *first;  /* has its turn; those behind it wait */
     size_t n_jobs;
     struct history history; /* for the check */
+    struct docket unread[READERS];
+    struct gb_buf typed;    /* into its terminal, since the last command began */
     bool is_begun;          /* a cell has run */
     bool is_shell;          /* what lives in it */
     bool is_forked;         /* or a fork itself */
@@ -73,6 +76,9 @@ static void session_free(struct session *s)
     (void)mounts_unref(s->mounts);
     (void)walk_free(s->seen);
     history_done(&s->history);
+    for (size_t i = 0; i < READERS; i++)
+        docket_done(&s->unread[i]);
+    gb_buf_done(&s->typed);
     json_decref(s->words);
     free(s);
 }
@@ -87,6 +93,9 @@ static void empty(struct session *s)
     s->is_begun = s->is_forked = false;
     s->n_cells = 0;
     history_clear(&s->history);
+    for (size_t i = 0; i < READERS; i++)
+        docket_clear(&s->unread[i]);
+    s->typed.len = 0;
 }
 
 static void on_lost(void *data, const struct gb_err *why)
@@ -162,6 +171,7 @@ static struct session *session_new(const struct gb_job *job, const char *name, s
         s->is_shell = false; /* until a command of one is ordered */
         s->born_us = s->used_us = clock_us();
         history_init(&s->history);
+        gb_buf_init(&s->typed, TYPED_KEPT_MAX);
         s->on_expiry = evtimer_new(engine->base, on_expiry, s);
         s->next = engine->sessions;
         engine->sessions = s;
@@ -338,6 +348,15 @@ static int fail_lost(const struct session *s, struct gb_err *err)
     return gb_fail_hint(err, "what it held is lost; the next request begins a new one");
 }
 
+/* The operator's has run with the first cell, and what it made is there; a request's own is meant
+ * for its cell. */
+static void skip_prelude(const struct session *s, const struct request *r)
+{
+    if (s->place && s->engine->backend->ops->place_about(s->place).cell > 0 &&
+        !json_object_get(r->json, "prelude"))
+        json_object_del(r->program, "prelude");
+}
+
 int session_admit(struct gb_job *job, struct gb_err *err)
 {
     struct session *s = job->session;
@@ -355,8 +374,12 @@ int session_admit(struct gb_job *job, struct gb_err *err)
         return no_such(s->name, err);
     if (refuse_foreign(s, &job->request, err) < 0)
         return -1;
-    if (job->request.is_op)
+    skip_prelude(s, &job->request);
+    if (job->request.is_op) {
+        if (s->is_begun) /* what holds the session holds what is put into it */
+            job->request.settings.isolation = s->made.isolation;
         return 0;
+    }
     if (refuse_other_shell(s, &job->request, err) < 0)
         return -1;
     return s->is_begun && refuse_other(s, &job->request, err) < 0 ? -1
@@ -412,6 +435,62 @@ json_t *session_findings(const struct gb_job *job, const json_t *findings, json_
                             findings, risk);
 }
 
+/* ---- what is read before it runs ---- */
+
+/* NULL: there is none yet. */
+static const struct place_ground *ground_of(const struct session *s, struct place_ground *ret)
+{
+    if (!s->place || !s->is_begun)
+        return NULL;
+    *ret = s->engine->backend->ops->place_ground(s->place);
+    return ret;
+}
+
+json_t *session_unread(struct gb_job *job, enum manifest_reader reader, struct gb_err *err)
+{
+    struct session *s = job->session;
+    struct place_ground ground;
+
+    return docket_unread(&s->unread[reader], ground_of(s, &ground), err);
+}
+
+bool session_agree(struct gb_job *job, enum manifest_reader reader)
+{
+    struct session *s = job->session;
+    struct place_ground ground;
+
+    return docket_agree(&s->unread[reader], ground_of(s, &ground));
+}
+
+const char *session_typed(const struct gb_job *job, size_t *ret_len)
+{
+    *ret_len = job->session->typed.len;
+    return job->session->typed.data;
+}
+
+/* It is about to run: whoever has not read it will, with what comes after it. */
+static void note_unread(struct session *s, const struct gb_job *job)
+{
+    const struct config *config = &s->engine->config;
+    char title[64];
+
+    (void)snprintf(title, sizeof(title), "earlier, %s %llu", s->is_shell ? "command" : "cell",
+                   (unsigned long long)s->n_cells);
+    for (size_t i = 0; i < READERS; i++)
+        if (!job->was_read[i] && (i != READER_MODEL || config->review))
+            docket_add(&s->unread[i], manifest_kept(&job->request, config, title));
+}
+
+/* It has run: what it left in the workspace is its doing. */
+static void see_read(struct session *s, const struct gb_job *job)
+{
+    struct place_ground ground;
+
+    for (size_t i = 0; i < READERS; i++)
+        if (job->was_read[i] && ground_of(s, &ground))
+            docket_see(&s->unread[i], &ground);
+}
+
 /* ---- runs ---- */
 
 static void note_shell(struct session *s, const struct request *r)
@@ -430,15 +509,18 @@ static int order_cell(struct session *s, struct gb_job *job, struct run_order *o
     if (job->request.is_shell) {
         if (!s->is_shell)
             note_shell(s, &job->request);
+        s->n_cells++;
+        s->typed.len = 0;
+        note_unread(s, job);
         shell_session_program(&job->request, &s->engine->config, !s->is_shell);
         s->is_shell = true;
-        s->n_cells++;
         order->program = program;
         return 0;
     }
     if (history_add(&s->history, program, settings_policy(&job->request.settings), err) < 0)
         return -1;
     s->n_cells++;
+    note_unread(s, job);
     json_object_del(program, "check");
     json_object_set_new(program, "session",
                         json_pack("{s:s,s:b}", "op", "cell", "is_strict",
@@ -487,7 +569,9 @@ static int order_fork(struct session *s, struct gb_job *job, struct run_order *o
                                .data = fork,
                                .lost = on_lost };
     fork->place = s->engine->backend->ops->place_new(s->engine->backend, &spec);
-    if (!fork->place || history_copy(&fork->history, &s->history, err) < 0) {
+    if (!fork->place || history_copy(&fork->history, &s->history, err) < 0 ||
+        docket_copy(&fork->unread[READER_MODEL], &s->unread[READER_MODEL], err) < 0 ||
+        docket_copy(&fork->unread[READER_PERSON], &s->unread[READER_PERSON], err) < 0) {
         session_free(fork);
         return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
     }
@@ -535,6 +619,19 @@ static json_t *inspection(const struct request *r)
                      (json_int_t)r->job, "offset", r->offset, "length", r->length);
 }
 
+/* The rules look at what is typed as a whole, as the program that reads it does. */
+static int note_typed(struct session *s, const struct gb_job *job, struct gb_err *err)
+{
+    const json_t *text = job->request.typed[0];
+
+    if (json_string_length(text) + 1 > TYPED_KEPT_MAX - s->typed.len)
+        s->typed.len = 0; /* without rules nobody looks at it; with rules it was refused */
+    note_unread(s, job);
+    if (text && gb_buf_add(&s->typed, json_string_value(text), json_string_length(text), err) < 0)
+        return -1;
+    return json_array_has(job->request.typed[1], "enter") ? gb_buf_add(&s->typed, "\n", 1, err) : 0;
+}
+
 int session_order(struct gb_job *job, struct run_order *order, struct gb_err *err)
 {
     struct session *s = job->session;
@@ -562,6 +659,8 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
         return order_cell(s, job, order, err);
     if (job->request.op == SESSION_FORK)
         return order_fork(s, job, order, err);
+    if (job->request.op == SESSION_TYPE && note_typed(s, job, err) < 0)
+        return -1;
     order->act = PLACE_INSPECT;
     json_object_set_new(job->request.program, "session", inspection(&job->request));
     order->program = job->request.program;
@@ -658,6 +757,7 @@ void session_collect(struct gb_job *job, const struct run_outcome *o)
                    : s->is_begun && o->place != PLACE_NEW ? "intact"
                                                           : "new");
     s->is_begun = true;
+    see_read(s, job);
     if (s->is_shell)
         shell_session_collect(job, o->answer ? o->answer : o->said);
 }

@@ -39,6 +39,16 @@ json_t *session_check_program(const struct gb_job *job, struct gb_err *err);
 /* Findings of that check, with lines of this cell. New reference. */
 json_t *session_findings(const struct gb_job *job, const json_t *findings, json_int_t *risk);
 
+/* What a reader is to see with this request: all that ran in the session, or changed there, that
+ * this reader has not seen. New reference; NULL with err. */
+json_t *session_unread(struct gb_job *job, enum manifest_reader reader, struct gb_err *err);
+
+/* The reader agreed to it. False: the session's files are not what was shown any more. */
+bool session_agree(struct gb_job *job, enum manifest_reader reader);
+
+/* What was typed into its terminal since the last command began, without the end of a line. */
+const char *session_typed(const struct gb_job *job, size_t *ret_len);
+
 /* Add to an order what makes it a run in the session. -1 with err. */
 int session_order(struct gb_job *job, struct run_order *order, struct gb_err *err) gb_nodiscard;
 

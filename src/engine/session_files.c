@@ -114,3 +114,26 @@ json_t *session_files_read(const struct place_ground *ground, const struct reque
     }
     return piece_json(r->path, bytes, (size_t)n, (uint64_t)r->offset, (uint64_t)st.st_size);
 }
+
+ssize_t session_files_bytes(const struct place_ground *ground, const char *path, size_t max,
+                            char **ret, struct gb_err *err)
+{
+    auto_close int fd = workspace_open(ground->dir, ground->uid, ground->gid, path, err);
+    struct stat st;
+    size_t size;
+    ssize_t n;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "reading '%.100s' of the workspace", path);
+    size = (size_t)st.st_size;
+    if (size > max)
+        return SESSION_FILES_MORE;
+    *ret = malloc(size + 1);
+    n = *ret ? read_piece(fd, *ret, size + 1, 0) : -ENOMEM;
+    if (n > (ssize_t)size) /* it grows meanwhile */
+        return SESSION_FILES_MORE;
+    return n < 0 ? gb_fail(err, GB_E_SYSTEM, (int)-n, "reading '%.100s' of the workspace", path)
+                 : n;
+}

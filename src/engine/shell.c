@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
@@ -381,4 +383,107 @@ bool shell_may_run(struct gb_job *job)
         json_object_set_new(job->request.program, "dialect",
                             json_string(judged.is_bash ? "bash" : "sh"));
     return asks_caller(job, json_string_value(command));
+}
+
+/* ---- judging what is typed ---- */
+
+static bool refuse_typing(struct gb_job *job, const char *message)
+{
+    struct shell_refusal why = { .rule = "typed",
+                                 .remedy = "type whole lines of plain text, or ask the operator" };
+
+    (void)snprintf(why.message, sizeof(why.message), "%s", message);
+    reject(job, &why);
+    return false;
+}
+
+/* What a line becomes by other keys nobody can tell: a terminal's program edits it, or takes it
+ * from its history. */
+static bool is_plain_typing(const struct request *r)
+{
+    static const char *const plain[] = { "enter", "ctrl-c", "ctrl-d", "ctrl-z" };
+    const char *text = json_string_value(r->typed[0]);
+
+    for (size_t i = 0; i < json_string_length(r->typed[0]); i++)
+        if (((unsigned char)text[i] < ' ' && text[i] != '\n' && text[i] != '\r') || text[i] == 0x7f)
+            return false;
+    for (size_t i = 0; i < json_array_size(r->typed[1]); i++) {
+        const char *key = json_string_value(json_array_get(r->typed[1], i));
+        bool is_plain = false;
+
+        for (size_t k = 0; key && k < ARRAY_LEN(plain); k++)
+            is_plain |= strcasecmp(key, plain[k]) == 0;
+        if (!is_plain)
+            return false;
+    }
+    return true;
+}
+
+/* Where the line begins that is not ended yet; one that ends in a backslash is not. */
+static size_t open_line(const char *text, size_t len)
+{
+    for (size_t i = len; i > 0; i--)
+        if ((text[i - 1] == '\n' || text[i - 1] == '\r') && (i < 2 || text[i - 2] != '\\'))
+            return i;
+    return 0;
+}
+
+/* Carriage returns end lines on a terminal. */
+static void as_lines(struct gb_buf *b)
+{
+    for (size_t i = 0; i < b->len; i++)
+        if (b->data[i] == '\r')
+            b->data[i] = '\n';
+}
+
+static bool is_blank(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!strchr(" \t\n\v\f", text[i]))
+            return false;
+    return true;
+}
+
+/* The line that is being typed by all rules, all that was typed by those that deny. */
+static bool judge_typed(struct gb_job *job, const char *text, size_t len, size_t line)
+{
+    const struct shell_rules *rules = &job->engine->config.shell.rules;
+    const struct shell_rules denying = { .deny = rules->deny };
+    struct shell_judged judged = { 0 };
+    struct shell_refusal why = { 0 };
+
+    if (is_blank(text + line, len - line))
+        return true;
+    if (shell_rules_judge(&denying, text, len, &judged, &why) &&
+        shell_rules_judge(rules, text + line, len - line, &judged, &why))
+        return true;
+    reject(job, &why);
+    return false;
+}
+
+bool shell_may_type(struct gb_job *job, const char *before, size_t len)
+{
+    const struct shell_rules *rules = &job->engine->config.shell.rules;
+    const json_t *text = job->request.typed[0];
+    struct gb_err err;
+    struct gb_buf all;
+    bool may = true;
+
+    if (json_array_size(rules->deny) > 0 || rules->allow || rules->allow_command) {
+        if (!is_plain_typing(&job->request))
+            return refuse_typing(job, "where rules look at commands, only text and the keys enter, "
+                                      "ctrl-c, ctrl-d and ctrl-z can be typed");
+        gb_buf_init(&all, TYPED_KEPT_MAX);
+        may = gb_buf_add(&all, len > 0 ? before : "", len, &err) == 0 &&
+              gb_buf_add(&all, text ? json_string_value(text) : "", json_string_length(text),
+                         &err) == 0;
+        if (!may) {
+            (void)refuse_typing(job, "more was typed into this program than the rules look at");
+        } else if (all.len > 0) {
+            as_lines(&all);
+            may = judge_typed(job, all.data, all.len, open_line(all.data, len));
+        }
+        gb_buf_done(&all);
+    }
+    return may && asks_caller(job, text ? json_string_value(text) : "");
 }

@@ -57,3 +57,7 @@ const char *shell_policy_name(const struct request *r, const struct config *conf
 /* May its command run, by the operator's rules and by its own? If not, the job's result says
  * why. */
 bool shell_may_run(struct gb_job *job);
+
+/* May this be typed, after what was typed before it? A terminal's program may be a shell. The same
+ * rules, and where there are any, nothing that would change what was typed already. */
+bool shell_may_type(struct gb_job *job, const char *before, size_t len);

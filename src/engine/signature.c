@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/visible.h"
 #include "engine/schema.h"
 #include "python/names.h"
 
@@ -274,43 +275,27 @@ void signature_put(FILE *f, const json_t *parameters, const json_t *returns)
     signature_put_type(f, returns, returns);
 }
 
-/* Is the character at `text` one that ends a line, or that nobody sees? */
-static size_t blank_at(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-
-    if (at[0] <= ' ' || at[0] == 0x7f)
-        return 1;
-    if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f) /* C1 controls, NEL among them */
-        return 2;
-    if (at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xa8 &&
-        at[2] <= 0xaf) /* line and paragraph separators, embedded directions */
-        return 3;
-    if (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf) /* isolated directions */
-        return 3;
-    return 0;
-}
-
 void signature_put_line(FILE *f, const char *text, size_t max)
 {
     size_t len = 0;
     bool is_blank = false;
+    unsigned n;
 
-    for (size_t n; *text; text += n) {
-        size_t skip = blank_at(text);
+    for (; *text; text += n) {
+        uint32_t c = visible_character(text, strnlen(text, 4), &n);
 
-        n = skip ? skip : 1;
-        is_blank = is_blank || skip;
-        if (skip)
+        if (c <= ' ' || visible_hides(c)) { /* also what ends a line */
+            is_blank = true;
             continue;
-        if (len >= max && ((unsigned char)*text & 0xc0) != 0x80) {
+        }
+        if (len >= max) {
             fputs("...", f);
             return;
         }
         if (is_blank && len > 0)
             fputc(' ', f);
         is_blank = false;
-        fputc(*text, f);
-        len++;
+        fwrite(text, 1, n, f);
+        len += n;
     }
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "base/visible.h"
 #include "mcp/client_core.h"
 
 enum {
@@ -53,12 +54,25 @@ static const char *problem_of(const struct client *c, const json_t *tool)
     return has_name(c->listing, name) ? "there are two of that name" : NULL;
 }
 
+/* What is wrong with its text, which models will read; `clean` is without what nobody sees. */
+static const char *problem_of_text(const json_t *tool, const json_t *clean)
+{
+    const char *name = name_of(clean);
+
+    if (!clean || !name || strcmp(name, name_of(tool)) != 0)
+        return "a name in it has characters that nobody sees";
+    return NULL;
+}
+
 static void take_tools(struct client *c, const json_t *tools)
 {
     for (size_t i = 0; i < json_array_size(tools); i++) {
-        json_t *tool = json_array_get(tools, i);
+        const json_t *tool = json_array_get(tools, i);
         const char *problem = problem_of(c, tool), *name = name_of(tool);
+        auto_json json_t *clean = problem ? NULL : visible_only(tool);
 
+        if (!problem)
+            problem = problem_of_text(tool, clean);
         if (json_array_size(c->listing) >= TOOLS_MAX) {
             client_log(c, "it has more than %d tools; the others are left out", TOOLS_MAX);
             return;
@@ -66,7 +80,7 @@ static void take_tools(struct client *c, const json_t *tools)
         if (problem)
             client_log(c, "a tool is left out ('%.60s'): %s", name ? name : "", problem);
         else
-            (void)json_array_append(c->listing, tool);
+            (void)json_array_append(c->listing, clean);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "base/parse.h"
 #include "base/visible.h"
 #include "engine/loop.h"
+#include "engine/manifest.h"
 #include "mcp/approval.h"
 #include "mcp/content.h"
 #include "mcp/tools.h"
@@ -22,7 +23,7 @@
 enum {
     TELL_EVERY_MS = 100,
     TELL_BYTES = 2048, /* of output in a progress message: its end */
-    CODE_SHOWN = 16 << 10
+    FINDINGS_SHOWN = 10
 };
 
 struct execution {
@@ -117,9 +118,22 @@ static void put_list(FILE *f, const char *label, const json_t *names)
         fputc('\n', f);
 }
 
+static void put_mounts(FILE *f, const json_t *mounts)
+{
+    for (size_t i = 0; i < json_array_size(mounts); i++) {
+        const json_t *m = json_array_get(mounts, i);
+
+        fputs("It sees: ", f);
+        put_visible_text(f, json_string_at(m, "host", ""));
+        (void)fprintf(f, ", %s\n", json_string_at(m, "mode", ""));
+    }
+}
+
 static void put_findings(FILE *f, const json_t *findings)
 {
-    for (size_t i = 0; i < json_array_size(findings) && i < 10; i++) {
+    size_t n = json_array_size(findings);
+
+    for (size_t i = 0; i < n && i < FINDINGS_SHOWN; i++) {
         const json_t *finding = json_array_get(findings, i);
 
         (void)fprintf(f, "Found in line %lld: ",
@@ -127,38 +141,58 @@ static void put_findings(FILE *f, const json_t *findings)
         put_visible_text(f, json_string_at(finding, "message", ""));
         fputc('\n', f);
     }
+    if (n > FINDINGS_SHOWN)
+        (void)fprintf(f, "Found besides: %zu more\n", n - FINDINGS_SHOWN);
 }
 
-/* What a person needs to see. The caller frees it. */
+/* Each line of a part begins with a bar, so that none can pass for one of ours; the program is the
+ * last, and nothing of ours comes after it. */
+static void put_parts(FILE *f, const json_t *parts)
+{
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        const json_t *part = json_array_get(parts, i);
+
+        if (json_is_true(json_object_get(part, "is_program"))) {
+            manifest_put(f, part, "");
+            continue;
+        }
+        put_visible_text(f, json_string_at(part, "title", ""));
+        fputc(':', f);
+        manifest_put(f, part, "| ");
+        fputc('\n', f);
+    }
+}
+
+/* What a person needs to see: all of it. The caller frees it. */
 static char *question_text(const json_t *question)
 {
-    const char *code = json_string_at(question, "code", json_string_at(question, "command", ""));
     bool is_held = json_is_true(json_object_get(question, "is_held"));
     bool has_net = strcmp(json_string_at(question, "network", "none"), "none") != 0;
+    bool is_op = strcmp(json_string_at(question, "kind", ""), "session") == 0;
     char *text = NULL;
     size_t len = 0;
     FILE *f = open_memstream(&text, &len);
 
     if (!f)
         return NULL;
-    (void)fprintf(f, "Run this program? %s%s\n",
+    (void)fprintf(f, "%s %s%s\n", is_op ? "Put this into the session?" : "Run this program?",
                   is_held ? "It is held in a box by the kernel"
                           : "Nothing holds it: it can do what you can",
                   has_net ? ", with network." : ", without network.");
     put_list(f, "It may call: ", json_object_get(question, "tools"));
+    put_list(f, "Its environment has: ", json_object_get(question, "env"));
+    put_mounts(f, json_object_get(question, "mounts"));
     put_findings(f, json_object_get(question, "findings"));
-    put_visible_lines(f, code, CODE_SHOWN);
+    put_parts(f, json_object_get(question, "parts"));
     if (fclose(f) != 0)
         free(take_ptr(text));
     return text;
 }
 
-static json_t *approval_request(const json_t *question)
-{
-    auto_free char *text = question_text(question);
-
-    return approval_question(text, "Run it", "Whether the program may run, this once");
-}
+/* A person who sees a part of it would say yes to the rest as well. */
+static const char too_long[] =
+    "it is longer than a question can be (64 KiB with all that decides what runs): do it in "
+    "smaller steps, or reset the session";
 
 static void on_answer(struct mcp_call *call, void *data, const json_t *answers)
 {
@@ -176,6 +210,7 @@ static void on_answer(struct mcp_call *call, void *data, const json_t *answers)
 static void on_approve(void *data, const json_t *question)
 {
     struct execution *x = data;
+    auto_free char *text = NULL;
 
     if (!mcp_call_can(x->call, "elicitation")) {
         run_approve(x->turn, -1,
@@ -183,7 +218,14 @@ static void on_approve(void *data, const json_t *question)
                     "that can, or start glovebox with --approve never");
         return;
     }
-    if (mcp_call_ask(x->call, approval_request(question), on_answer, x) < 0)
+    text = question_text(question);
+    if (text && strlen(text) > APPROVAL_TEXT_MAX) {
+        run_approve(x->turn, 0, too_long);
+        return;
+    }
+    if (mcp_call_ask(x->call,
+                     approval_question(text, "Run it", "Whether the program may run, this once"),
+                     on_answer, x) < 0)
         run_approve(x->turn, -1, "too many questions wait for an answer already");
 }
 

@@ -25,7 +25,7 @@ enum {
     PIECE = 64 << 10,
     MESSAGES_AT_ONCE = 64,
     UNSENT_MAX = 64 << 20,
-    LAST_BYTES = 1 << 20, /* that are read when it has ended */
+    LAST_BYTES = 1 << 20,  /* that are read when it has ended */
     LINE_MAX_BYTES = 1000, /* of what it says on standard error */
     ARGV_EXTRA = 3,
     EXIT_NOT_FOUND = 127 /* as shells and the keeper have it */

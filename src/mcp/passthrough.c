@@ -12,10 +12,6 @@
 #include "mcp/downstream_core.h"
 #include "mcp/mcp.h"
 
-enum {
-    ARGUMENTS_SHOWN = 16 << 10
-};
-
 struct passing {
     struct mcp_call *call;
     struct downstream *all;
@@ -122,30 +118,27 @@ static char *question_text(const struct passing *p)
     (void)fprintf(f, "Call %s.", p->server->spec->ident);
     put_visible_text(f, p->tool);
     fputs(" with this?\n", f);
-    put_visible_lines(f, args, ARGUMENTS_SHOWN);
+    put_visible_lines(f, args, strlen(args), LINES_SHELL, "");
     if (fclose(f) != 0)
         free(take_ptr(text));
     return text;
 }
 
-static json_t *question_of(const struct passing *p)
-{
-    auto_free char *text = question_text(p);
-
-    return approval_question(text, "Call it", NULL);
-}
-
 static void ask_first(struct passing *p)
 {
     struct mcp_call *call = p->call;
+    auto_free char *text = mcp_call_can(call, "elicitation") ? question_text(p) : NULL;
+    bool is_long = text && strlen(text) > APPROVAL_TEXT_MAX;
 
-    if (mcp_call_can(call, "elicitation") &&
-        mcp_call_ask(call, question_of(p), on_approved, p) == 0)
+    if (text && !is_long &&
+        mcp_call_ask(call, approval_question(text, "Call it", NULL), on_approved, p) == 0)
         return;
     mcp_call_on_cancel(call, NULL, NULL);
     passing_free(p);
-    mcp_call_refuse(call,
-                    "this tool needs its user's approval, and this MCP client cannot ask for it "
+    mcp_call_refuse(
+        call, is_long
+                  ? "its arguments are longer than a question to its user can be (64 KiB)"
+                  : "this tool needs its user's approval, and this MCP client cannot ask for it "
                     "(it does not offer elicitation)");
 }
 

@@ -89,12 +89,14 @@ static void begin(struct client *c, struct one *one)
                                   .timeout_ms = number_of(spec, "timeout_ms"),
                                   .attempts = (unsigned)number_of(spec, "attempts"),
                                   .backoff_ms = number_of(spec, "backoff_ms") };
+    auto_json json_t *parts = json_pack("[{s:s,s:s,s:s}]", "title", "program", "text",
+                                        text_of(spec, "code"), "lines", "python");
     struct gb_err err = { 0 };
 
     one->begun++;
     c->in_begin = true;
-    c->reviews[one->i] = review_begin(&review, text_of(spec, "code"),
-                                      json_object_get(spec, "tools"), on_done, one, &err);
+    c->reviews[one->i] =
+        review_begin(&review, parts, json_object_get(spec, "tools"), on_done, one, &err);
     c->in_begin = false;
     if (!c->reviews[one->i]) {
         auto_json json_t *failed = json_pack("{s:s,s:s,s:s}", "failed", err.msg, "hint", err.hint,

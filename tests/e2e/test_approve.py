@@ -161,7 +161,7 @@ def test_where_the_kernel_holds_it():
 
 
 def test_what_it_is_given_is_shown(tmp_path):
-    """Names and arguments; of variables not what they hold."""
+    """All of it; of variables that the operator sets not what they hold."""
     prelude = tmp_path / "prelude.py"
     prelude.write_text("helper = 1\n")
     with Terminal("run", "--approve", "always", "--network", "host", "--env", "TOKEN=hunter2",
@@ -172,9 +172,9 @@ def test_what_it_is_given_is_shown(tmp_path):
         t.ends()
     assert "  network host: IT CAN REACH" in shown
     assert "  env     TOKEN\n" in shown and "hunter2" not in shown
-    assert "  inputs  rows, n\n" in shown and "1234567" not in shown
-    assert r"  args    '--fast' 'a \x1bb'" in shown
-    assert "The prelude, the operator's own, runs first (11 bytes):" in shown
+    assert '  inputs  {"rows":[1234567],"n":1}\n' in shown
+    assert r'  args    ["-c","--fast","a \u001bb"]' in shown
+    assert "-- prelude, runs first (11 bytes):" in shown
     assert "     1  helper = 1" in shown
 
 

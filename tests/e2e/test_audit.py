@@ -187,10 +187,14 @@ def test_it_keeps_to_itself_what_was_said(audit, tmp_path):
         {"id": "f", "code": f"import os, signal\n'{secret}'\nos.abort()"},
         {"id": "g", "code": f"'{secret}'\nx = bytearray(1 << 30)", "limits": {"memory": "64M"}},
     ]
-    statuses = [r["status"] for r in batch(requests, "--audit", audit, "--env", f"TOKEN={secret}")]
+    statuses = [r["status"] for r in batch(requests, "--audit", audit, "--env", f"TOKEN={secret}",
+                                             "--allow-request", "prelude")]
     assert statuses == ["ok", "error", "rejected", "failed", "failed", "crashed", "limit"]
     assert secret not in audit.read_text() and secret.lower() not in audit.read_text().lower()
-    assert sha256(requests[0]["code"]) in audit.read_text()
+    assert sha256(requests[1]["code"]) in audit.read_text()
+    # A prelude is code too.
+    both = [requests[0]["prelude"], None, requests[0]["code"]]
+    assert sha256(json.dumps(both, separators=(",", ":"))) in audit.read_text()
 
 
 # ---- what verifying finds ----

@@ -44,7 +44,7 @@ def test_requests_carry_what_the_command_line_does():
                "prelude": "def helper(): return 1", "timeout": 5, "argv": ["p", "a"], "stdin": "in",
                "limits": {"memory": "256M", "processes": 16}, "policy": "standard",
                "isolation": "auto", "backend": "local", "network": "none"}
-    result, = batch([request])
+    result, = batch([request], "--allow-request", "prelude")
     assert (result["status"], result["id"]) == ("ok", "a1"), result["error"]
     assert result["value"] == [42, "test", ["a"], "in"]
 

@@ -466,7 +466,10 @@ def test_nothing_of_a_call_is_hidden_from_whoever_is_asked(config):
     with mcp.Legacy("--mcp", path, "--code-mode", capabilities={"elicitation": {}}) as client:
         client.start("tools/call", {"name": "odd__echo", "arguments": {"text": "\u202e" + "é" * 20000, "rest": "x" * 100}})
         shown = client.message()["params"]["message"]
-        assert '{"text":"\\u{202e}é' in shown and shown.endswith("bytes more are not shown)")
+        assert '{"text":"\\u{202e}é' in shown and shown.endswith("x" * 100 + '"}')
+        id = client.start("tools/call", {"name": "odd__echo", "arguments": {"text": "é" * 40000}})
+        refused = client.answer(id)["result"]  # what cannot be shown is not asked about
+        assert refused["isError"] and "longer than a question" in refused["content"][0]["text"]
 
 
 def test_print_config_keeps_the_servers(config):

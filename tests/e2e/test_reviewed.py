@@ -101,17 +101,20 @@ def test_nobody_there():
     assert finding["message"].endswith("; the program was not judged")
 
 
-def test_only_the_code_is_sent(server, tmp_path):
+def test_all_that_decides_what_runs_is_sent(server, tmp_path):
+    """And nothing else: what the operator sets in the environment may be secret."""
     prelude = tmp_path / "prelude.py"
-    prelude.write_text("hidden_prelude = 1")
+    prelude.write_text("shown_prelude = 1")
     stdin = tmp_path / "stdin"
-    stdin.write_text("hidden_stdin")
+    stdin.write_text("shown_stdin")
     result = reviewed(server, "good", "print('shown_code')", "--prelude", prelude, "--stdin", stdin,
-                      "--input", 'a="hidden_input"', "-e", "A=hidden_env", "--", "hidden_argument",
+                      "--input", 'a="shown_input"', "-e", "A=hidden_env", "--", "shown_argument",
                       env={"GLOVEBOX_REVIEW_KEY": "sk-hidden-key"})
     assert result["status"] == "ok"
     said = sent(server)
-    assert "shown_code" in said and "hidden" not in said
+    for what in ("code", "prelude", "stdin", "input", "argument"):
+        assert f"shown_{what}" in said
+    assert "hidden" not in said
     headers = dict(server.requests()[0]["headers"])
     assert headers["Authorization"] == "Bearer sk-hidden-key"
     assert "sk-hidden" not in json.dumps(result)

@@ -11,7 +11,8 @@ static int setup(void **state)
     struct gb_err err = { 0 };
 
     (void)state;
-    return config_init(&config, "{\"extension_dir\": \"/nowhere\"}", &err);
+    return config_init(&config,
+                       "{\"extension_dir\": \"/nowhere\", \"allow_request\": [\"prelude\"]}", &err);
 }
 
 static int teardown(void **state)
@@ -85,6 +86,21 @@ static const struct {
     { "{'code_base64': '*'}", "code_base64: must be base64" },
     { "{'code_base64': 1}", "code_base64: must be base64" },
     { "{'code_base64': null}", "code_base64: must be base64" },
+    { "{'code': 'a', 'code_base64': 'Yg=='}", "code: and code_base64 say the same thing twice" },
+    { "{'code_base64': 'Yg==', 'code': 'a'}", "code: and code_base64 say the same thing twice" },
+    { "{'kind': 'shell', 'command': 'a', 'command_base64': 'Yg=='}",
+      "command: and command_base64 say the same thing twice" },
+    { "{'code': '', 'stdin': 'a', 'stdin_base64': 'Yg=='}",
+      "stdin: and stdin_base64 say the same thing twice" },
+    { "{'code': 'a', 'command': 'b'}", "command: is for the kind 'shell'" },
+    { "{'code': 'a', 'command_base64': 'Yg=='}", "command_base64: is for the kind 'shell'" },
+    { "{'command_base64': 'Yg=='}", "command_base64: is for the kind 'shell'" },
+    { "{'kind': 'shell', 'command': 'a', 'code_base64': 'Yg=='}",
+      "code_base64: is not for the kind" },
+    { "{'code': 'a', 'kind': 'session', 'op': 'inspect', 'session': 's'}",
+      "code: is not for the kind 'session'" },
+    { "{'code': '', 'files': {'a': {'base64': 'Yg==', 'text': 'b'}}}",
+      "files: 'a' must be a string" },
     { "{'code': '', 'stdin': 1}", "stdin: must be a string" },
     { "{'code': '', 'stdin': null}", "stdin: must be a string" },
     { "{'code': '', 'stdin_base64': 'a b='}", "stdin_base64: must be base64" },
@@ -403,6 +419,26 @@ static void test_what_the_operator_allows(void **state)
     config_done(&open);
 }
 
+/* It is the operator's: strict does not look at what is in it. */
+static void test_the_prelude(void **state)
+{
+    struct config own;
+    struct request r;
+    struct gb_err err = { 0 };
+
+    (void)state;
+    assert_int_equal(
+        config_init(&own, "{\"extension_dir\": \"/nowhere\", \"prelude\": \"x = 1\"}", &err), 0);
+    assert_int_equal(request_read(&own, "{\"code\": \"x\"}", &r, &err), 0);
+    assert_string_equal(program_text(&r, "prelude"), "x = 1");
+    request_done(&r);
+    assert_int_equal(request_read(&own, "{\"code\": \"x\", \"prelude\": \"\"}", &r, &err), -1);
+    assert_int_equal(err.code, GB_E_INVALID);
+    assert_string_equal(err.msg, "prelude: is the operator's, and no key of a request");
+    request_done(&r);
+    config_done(&own);
+}
+
 static void test_configurations(void **state)
 {
     static const struct {
@@ -469,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_names_of_inputs),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_what_the_operator_allows),
+        cmocka_unit_test(test_the_prelude),
         cmocka_unit_test(test_configurations),
     };
 
