@@ -66,8 +66,9 @@ static bool find_group(const char *groups, const char *controller, struct span *
     return false;
 }
 
-/* ---- /proc/self/mountinfo: "ID PARENT DEVICE ROOT POINT OPTIONS [TAG...] - TYPE SOURCE SUPER" ---- */
+/* ---- /proc/self/mountinfo ---- */
 
+/* "ID PARENT DEVICE ROOT POINT OPTIONS [TAG...] - TYPE SOURCE SUPER" */
 struct mount_line {
     struct span root, point, options, type, super;
 };

@@ -119,8 +119,8 @@ static int loopback_up(struct gb_err *err)
     return 0;
 }
 
-/* What the kernel keeps in a namespace for a socket, and beside it: memory that no descriptor shows.
- * Each holds from when the namespace is made, also for the boxes that it is handed on to. */
+/* What the kernel keeps in a namespace for a socket, and beside it: memory that no descriptor
+ * shows. Each holds from when the namespace is made, also for the boxes that it is handed on to. */
 static const struct bound {
     const char *file, *value;
     bool is_optional; /* some kernels do not show it in a namespace of a user's */
@@ -128,8 +128,8 @@ static const struct bound {
     /* As little as a Unix socket may hold. */
     { "ipv4/tcp_rmem", "4096 65536 212992", false },
     { "ipv4/tcp_wmem", "4096 65536 212992", false },
-    /* Connections that nobody has accepted: each is two sockets with all that was sent to it, though
-     * its maker has closed it. As many as Linux had for a default until 5.4. */
+    /* Connections that nobody has accepted: each is two sockets with all that was sent to it,
+     * though its maker has closed it. As many as Linux had for a default until 5.4. */
     { "core/somaxconn", "128", true },
     { "unix/max_dgram_qlen", "10", true }, /* likewise datagrams, each of another sender */
     { "core/optmem_max", "20480", true },  /* of each socket, beside its buffers */

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def made_for_tests():
     points = [it[1] for it in mounts if it[2] == "cgroup2"]
     if os.getuid() != 0 or not points:
         return None
-    made = Path(points[0], f"glovebox-tests-{os.getpid()}")
+    made = Path(points[0], f"glovebox-tests-{time.monotonic_ns()}")
     try:
         made.mkdir()
         (made / "cgroup.subtree_control").write_text("+memory +pids")
@@ -63,6 +64,15 @@ def group():
     yield ("--cgroup", made) if made else () if found["used"] else ("--cgroup", "auto")
     if made:
         made.rmdir()  # and boxes have left nothing in it
+
+
+@pytest.fixture(scope="module")
+def made_v2():
+    made = made_for_tests()
+    if not made:
+        pytest.skip("the memory and pids controllers are not on cgroup v2 here, or not root's to give")
+    yield made
+    made.rmdir()
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +104,25 @@ def test_what_the_watcher_cannot_see(group, code):
     options = ("--memory", "48M", "--disk", "1M", "--open-files", 8192, "--timeout", 15)
     result = run_json(code, *options, *group)
     assert (result["status"], result["limit"]) == ("limit", "memory"), result["error"]
+
+
+def test_connections_of_the_hosts_network(group):
+    """What the watcher does not charge there: nobody accepts them, and no descriptor leads to them."""
+    code = """
+import socket
+listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
+sent = 0
+while sent < 512 << 20:
+    with socket.socket() as it:
+        it.settimeout(1)
+        it.connect(listener.getsockname())
+        it.setblocking(False)
+        try:
+            while True: sent += it.send(bytes(1 << 16))
+        except BlockingIOError: pass
+"""
+    result = run_json(code, "--network", "host", "--memory", "64M", "--disk", "1M", "--timeout", 10, *group)
+    assert result["status"] != "ok", "512 MiB were kept"
 
 
 def test_a_session_forgets_what_was_killed(group):
@@ -194,7 +223,25 @@ def test_an_ordinary_user_is_told(v1):
     assert done.returncode in (2, 125) and "root" in done.stderr
 
 
-def test_a_scope_that_was_delegated():
+def test_a_group_that_was_delegated(made_v2):
+    """As systemd does it: the engine itself sits in the group, alone, and makes room in it."""
+    scope = made_v2 / "scope"
+    scope.mkdir()
+    os.setxattr(scope, "user.delegate", b"1")
+    before = ["sh", "-c", f'echo 0 > {scope}/cgroup.procs && exec "$@"', "sh"]
+    try:
+        result = run_json("open('/proc/self/cgroup').read()", before=before)
+        assert "cgroup" in result["isolation"]["layers"] and "/scope/glovebox-" in result["value"]
+        (scope / "cgroup.subtree_control").write_text("-memory -pids")
+        crowded = ["sh", "-c", f'echo 0 > {scope}/cgroup.procs; "$@"; exit $?', "sh"]
+        refused = glovebox("run", "--cgroup", "auto", "-c", "1", before=crowded)
+        assert refused.returncode in (2, 125) and "Delegate=yes" in refused.stderr
+    finally:
+        for it in [*scope.glob("glovebox-*"), scope]:
+            it.rmdir()
+
+
+def test_a_scope_of_systemd():
     """As docs/limits.md says to get one."""
     if not Path("/run/systemd/system").is_dir() or not shutil.which("systemd-run"):
         pytest.skip("systemd does not run here")
