@@ -19,6 +19,7 @@
 #include "http/http.h"
 #include "http/mcp.h"
 #include "http/metrics.h"
+#include "http/remote.h"
 #include "http/token.h"
 #include "http/v1.h"
 #include "mcp/face.h"
@@ -125,6 +126,15 @@ static bool is_full(void *data)
     return runs_waiting(mcp_face_runs(s->face)) >= s->waiting_max;
 }
 
+/* The operator reads what clients are not told. */
+static void censor(json_t *result)
+{
+    auto_free char *said = remote_censor(result);
+
+    if (said)
+        message("a request failed: %s", said);
+}
+
 static int no_memory(struct gb_err *err)
 {
     return gb_fail(err, GB_E_SYSTEM, ENOMEM, "making the server");
@@ -152,6 +162,7 @@ static int add_routes(struct service *s, const struct args *args, struct gb_err 
         .http = s->http, .engine = s->engine, .runs = runs, .mcp = mcp, .endpoint = s->mcp });
     if (!s->metrics)
         return no_memory(err);
+    runs_censor(runs, censor);
     http_mcp_route(s->mcp, s->http, "/mcp");
     http_v1_route(s->v1, s->http);
     metrics_route(s->metrics);

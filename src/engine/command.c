@@ -270,7 +270,7 @@ static int start_process(struct command *c, struct gb_err *err)
     e = spawn(&c->spec, fds, &c->pid);
     if (e != 0) {
         c->pid = 0;
-        return gb_fail(err, GB_E_SYSTEM, e, "starting %s", c->spec.keeper);
+        return gb_fail(err, GB_E_SYSTEM, e, "starting the keeper of a tool's command");
     }
     c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
     return c->pidfd >= 0 ? 0 : gb_fail(err, GB_E_SYSTEM, errno, "watching a tool's command");

@@ -144,6 +144,8 @@ bool chunks_move(struct evbuffer *from, struct gb_buf *to, size_t n)
     struct gb_err err;
     int got;
 
+    if (n == 0)
+        return true;
     if (gb_buf_reserve(to, n, &err) < 0)
         return false;
     got = evbuffer_remove(from, to->data + to->len, n);

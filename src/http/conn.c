@@ -1,9 +1,9 @@
 /*
  * How this works: a connection has one request at a time. Its head is read, then exchange.c decides
  * who asks, for what, and how much of a body is taken from such a client; the body is read, the
- * request served, its reply sent. What a client sends ahead meanwhile stays where it is: up to
- * HEAD_BYTES_MAX here, the rest in the kernel. Not before the client has taken a reply is its next
- * request looked at, so that replies do not pile up for who does not read them.
+ * request served, its reply sent. Not before the client has taken a reply is its next request
+ * looked at, so that replies do not pile up for who does not read them. What a client sends ahead
+ * meanwhile is kept, up to HEAD_BYTES_MAX; one that sends more is served this request, and no other.
  *
  * evhttp, which libevent offers, is not used for this: it hands out requests when all of them is
  * there, so that nobody could say how much a stranger may send; it reads sizes of chunks with
@@ -139,10 +139,12 @@ static void advance(struct conn *c)
         take_head(c);
     if (c->state == CONN_BODY)
         exchange_read(c->exchange, input);
-    if (c->state == CONN_CLOSING) {
-        (void)evbuffer_drain(input, evbuffer_get_length(input));
+    if (c->state == CONN_BUSY && evbuffer_get_length(input) >= HEAD_BYTES_MAX)
+        c->is_last = true; /* it sends on and on: to see it leave, all of that has to be read */
+    if (c->state == CONN_CLOSING)
         c->since_us = clock_us();
-    }
+    if (c->state == CONN_CLOSING || (c->state == CONN_BUSY && c->is_last))
+        (void)evbuffer_drain(input, evbuffer_get_length(input));
 }
 
 static void on_read(struct bufferevent *bev, void *data)

@@ -131,7 +131,7 @@ void crowd_relieve(struct http_server *s);
 /* May so much more wait to be taken by clients? Those who take nothing are dropped for it. */
 bool crowd_has_room(struct http_server *s, size_t bytes);
 
-/* Close those that took too long, and those whose clients have left. */
+/* Close those that took too long. */
 void crowd_sweep(struct http_server *s);
 
 /* ---- exchange.c ---- */

@@ -3,7 +3,6 @@
  * have shown the token, those of the address that has most before others, the oldest first; who
  * waits for the reply of a request that was taken stays.
  */
-#include <poll.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -193,16 +192,6 @@ static bool is_unread(const struct conn *c, int64_t now)
                (int64_t)c->server->spec.limits.write_ms + (int64_t)(c->sent / (RATE_MIN / 1000));
 }
 
-/* Who has sent ahead more than is read would leave unseen: the end is behind what waits. */
-static bool has_left(const struct conn *c)
-{
-    struct pollfd p = { .fd = bufferevent_getfd(c->bev), .events = POLLRDHUP };
-
-    return c->state == CONN_BUSY &&
-           evbuffer_get_length(bufferevent_get_input(c->bev)) >= HEAD_BYTES_MAX &&
-           poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
-}
-
 void crowd_sweep(struct http_server *s)
 {
     int64_t now = clock_us();
@@ -210,7 +199,7 @@ void crowd_sweep(struct http_server *s)
     for (struct conn *c = s->conns; c; c = c->next) {
         bool is_slow = is_late(c, now), is_stuck = is_unread(c, now);
 
-        if (c->is_dropped || (!is_slow && !is_stuck && !has_left(c)))
+        if (c->is_dropped || (!is_slow && !is_stuck))
             continue;
         s->counts.refused[HTTP_REFUSED_SLOW] +=
             is_slow && (c->state == CONN_HEAD || c->state == CONN_BODY);

@@ -30,6 +30,7 @@ struct v1_call {
     struct http_exchange *x;
     struct run_turn *turn;
     bool is_streaming;
+    bool has_session; /* it names one */
     struct tail tails[2];
     json_int_t n_skipped; /* bytes that a slow client was not sent */
 };
@@ -136,15 +137,20 @@ static void on_output(void *data, enum gb_stream stream, const char *bytes, size
 /* ---- results ---- */
 
 /* A program that failed was served well; a request that could not be was not. */
-static int status_of(const json_t *result)
+static int status_of(const struct v1_call *c, const json_t *result)
 {
+    static const struct {
+        const char *type;
+        int status;
+    } kinds[] = { { "invalid", 400 }, { "limit", 400 }, { "busy", 503 } };
     const char *type = json_string_at(json_object_get(result, "error"), "type", "");
 
     if (strcmp(json_string_at(result, "status", ""), "failed") != 0)
         return 200;
-    if (strcmp(type, "invalid") == 0)
-        return 400;
-    return strcmp(type, "busy") == 0 ? 503 : 500;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (strcmp(type, kinds[i].type) == 0)
+            return kinds[i].status;
+    return c->has_session && strcmp(type, "gone") == 0 ? 404 : 500;
 }
 
 static void finish_stream(struct v1_call *c, const char *text)
@@ -161,7 +167,7 @@ static void on_done(void *data, json_t *taken)
     struct v1_call *c = data;
     auto_json json_t *result = taken;
     auto_free char *text = result ? json_text(result) : NULL;
-    int status = status_of(result);
+    int status = status_of(c, result);
 
     if (!text && c->is_streaming) { /* it has begun: it can only end */
         http_stream_end(c->x);
@@ -215,6 +221,7 @@ static json_t *read_request(struct http_exchange *x, const char *kind)
 static void start(struct http_v1 *v1, struct http_exchange *x, json_t *request)
 {
     struct v1_call *c = call_new(v1, x);
+    bool has_session = json_object_get(request, "session") != NULL;
     struct runs_events events = { .done = on_done,
                                   .output = c && c->is_streaming ? on_output : NULL };
 
@@ -223,6 +230,7 @@ static void start(struct http_v1 *v1, struct http_exchange *x, json_t *request)
         http_reply_busy(x, "memory ran out");
         return;
     }
+    c->has_session = has_session;
     c->turn = runs_add(v1->spec.runs, request, &events, c);
     if (!c->turn) {
         call_free(c);

@@ -34,6 +34,7 @@ struct runs {
     bool is_starting;
     void (*seen)(void *data, const json_t *result);
     void *seen_data;
+    void (*censor)(json_t *result);
 };
 
 static void append(struct list *list, struct run_turn *t)
@@ -90,6 +91,8 @@ static void on_done(void *data, json_t *result)
     start_more(runs);
     if (runs->seen)
         runs->seen(runs->seen_data, result);
+    if (runs->censor && result)
+        runs->censor(result);
     events.done(whose, result);
 }
 
@@ -204,6 +207,11 @@ void runs_observe(struct runs *runs, void (*seen)(void *data, const json_t *resu
 {
     runs->seen = seen;
     runs->seen_data = data;
+}
+
+void runs_censor(struct runs *runs, void (*censor)(json_t *result))
+{
+    runs->censor = censor;
 }
 
 size_t runs_running(const struct runs *runs)

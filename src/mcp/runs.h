@@ -41,6 +41,9 @@ void run_approve(struct run_turn *t, int yes, const char *reason);
 /* Tell of every result before its `done` is called; NULL: of none. */
 void runs_observe(struct runs *runs, void (*seen)(void *data, const json_t *result), void *data);
 
+/* Take out of every result what is not for callers, after it was observed. */
+void runs_censor(struct runs *runs, void (*censor)(json_t *result));
+
 /* How many run, and how many wait for their turn. */
 size_t runs_running(const struct runs *runs);
 size_t runs_waiting(const struct runs *runs);

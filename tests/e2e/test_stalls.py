@@ -1,4 +1,5 @@
 """No client, downstream server or program stops the others: see stall.py, also for how to add a row."""
+import contextlib
 import json
 
 import pytest
@@ -205,6 +206,75 @@ def odd_messages(s):
     s.modern("tools/call", {"name": "x" * 5000000, "arguments": {}}, headers={"Mcp-Name": "x"})
     s.execute("1", inputs={f"n{i}": i for i in range(150000)})
     s.modern("x" * 5000000, headers={"Mcp-Method": "x"})
+
+
+# ---- what a client does to its connections ----
+
+def told(s, data):
+    """All that came for these bytes, up to the end of the connection."""
+    try:
+        return s.says_raw(data)[1]
+    except OSError:  # closed while it was sent
+        return b""
+
+
+@row(face="HTTP: chunks")
+def odd_chunks(s):
+    head = s.head("POST", "/v1/run", "Transfer-Encoding: chunked", "Connection: close") + b"\r\n"
+    for chunks in (b"1\r\n \r\n" * 300000, b"1;" + b"a" * 900 + b"\r\n \r\n" * 5000, b"0" * 5000000,
+                   b"0\r\n" + b"x: y\r\n" * 300000, b"1;a=\"" + b"\\\"" * 2000000):
+        told(s, head + chunks + b"0\r\n\r\n")
+
+
+@row(face="HTTP: heads")
+def odd_heads(s):
+    for lines in ([f"X{i}: y" for i in range(5000)], ["X: " + "y" * 31000], ["x" * 31000], ["Accept: " + "a," * 15000],
+                  ["Connection: " + "close, " * 4000], ["Host: localhost"] * 90):
+        told(s, s.head("GET", "/healthz", "Connection: close", *lines) + b"\r\n")
+    told(s, b"GET /" + b"x" * 5000000)
+    told(s, b"\r\n" * 2000000)
+    with s.raw() as c:  # a byte at a time
+        try:
+            for byte in s.head("GET", "/healthz", "X: " + "y" * 3000, "Connection: close") + b"\r\n":
+                c.send(bytes([byte]))
+        except OSError:
+            pass
+        web.read_all(c)
+
+
+@row(face="HTTP: pipelined requests", options=["--rate", "1000000"])
+def many_requests_ahead(s):
+    get = s.head("GET", "/healthz") + b"\r\n"
+    last = s.head("GET", "/healthz", "Connection: close") + b"\r\n"
+    assert told(s, get * 2000 + last).count(b"HTTP/1.1 ") > 0
+    with s.raw(get) as c:  # and never reads
+        c.settimeout(0.5)
+        try:
+            while True:
+                c.sendall(get * 1000)
+        except OSError:
+            pass
+
+
+@row(face="HTTP: connections")
+def many_connections(s):
+    with contextlib.ExitStack() as stack:
+        for i in range(1200):
+            c = stack.enter_context(s.raw())
+            c.setblocking(False)
+            try:
+                c.send(b"G" * (i % 3))
+            except OSError:  # it had to make room
+                pass
+
+
+@row(face="HTTP: replies that nobody reads")
+def unread_replies(s):
+    body = json.dumps({"code": "for n in 'abcd': open(n, 'wb').write(bytes(8 << 20))", "capture": "inline"}).encode()
+    with contextlib.ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(s.raw(s.head("POST", "/v1/run", f"Content-Length: {len(body)}") + b"\r\n" + body))
+            assert box.until(lambda: s.running() == 0 and s.metrics()["glovebox_runs_waiting"] == 0, 60)
 
 
 # ---- what a program sends ----

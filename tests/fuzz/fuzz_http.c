@@ -15,6 +15,8 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "http/chunks.h"
+#include "http/head.h"
 #include "http/mcp.h"
 
 #define TOKEN "open-sesame-1234"
@@ -125,6 +127,51 @@ static size_t talk(struct event_base *base, const char *data, size_t len, size_t
 
 /* ---- what must hold ---- */
 
+/* How a body ends, and what was in it, does not depend on how it was cut. */
+static void judge_chunks(const char *text, size_t len, size_t cut)
+{
+    struct evbuffer *in[2] = { evbuffer_new(), evbuffer_new() };
+    struct chunks c[2] = { { 0 } };
+    struct gb_buf out[2];
+    enum chunks_said said[2];
+
+    for (int i = 0; i < 2; i++)
+        gb_buf_init(&out[i], ANSWER_MAX);
+    (void)evbuffer_add(in[0], text, len);
+    said[0] = chunks_take(&c[0], in[0], &out[0], ANSWER_MAX);
+    (void)evbuffer_add(in[1], text, cut);
+    said[1] = chunks_take(&c[1], in[1], &out[1], ANSWER_MAX);
+    (void)evbuffer_add(in[1], text + cut, len - cut);
+    if (said[1] == CHUNKS_MORE)
+        said[1] = chunks_take(&c[1], in[1], &out[1], ANSWER_MAX);
+    if (said[0] != said[1] || out[0].len != out[1].len ||
+        (out[0].len > 0 && memcmp(out[0].data, out[1].data, out[0].len) != 0) ||
+        (said[0] == CHUNKS_OVER && evbuffer_get_length(in[0]) != evbuffer_get_length(in[1])))
+        abort();
+    for (int i = 0; i < 2; i++) {
+        gb_buf_done(&out[i]);
+        evbuffer_free(in[i]);
+    }
+}
+
+/* Nor does where a head ends; and of one that is taken, its length is said in one way. */
+static void judge_head(const char *text, size_t len, size_t cut)
+{
+    size_t whole = 0, pieces = 0;
+    int end = head_find_end(text, len, &whole), early = head_find_end(text, cut, &pieces);
+    struct head h;
+
+    if ((early != 0 ? early : head_find_end(text, len, &pieces)) != end)
+        abort();
+    if (end <= 0)
+        return;
+    if (!head_parse(&h, text, (size_t)end) &&
+        (strpbrk(h.path, " #?") || (h.is_chunked && head_get(&h, "Content-Length")) ||
+         (!h.is_http_1_0 && !head_get(&h, "Host"))))
+        abort();
+    head_done(&h);
+}
+
 static void judge(const char *data, size_t len, size_t n)
 {
     answer[n] = '\0';
@@ -147,6 +194,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct http_mcp *endpoint = http_mcp_new(&(struct http_mcp_spec){ .base = base, .mcp = mcp });
     size_t n;
 
+    judge_chunks(text, len, cut);
+    judge_head(text, len, cut);
     if (!*path)
         (void)snprintf(path, sizeof(path), "/tmp/fuzz_http.%d", (int)getpid());
     http_mcp_route(endpoint, http, "/mcp");

@@ -8,6 +8,7 @@
 #include "http/guard.h"
 #include "http/head.h"
 #include "http/rate.h"
+#include "http/remote.h"
 #include "http/token.h"
 #include "unit.h"
 
@@ -291,6 +292,58 @@ static void test_chunks_are_bounded(void **state)
     gb_buf_done(&out);
 }
 
+/* ---- what clients are told ---- */
+
+static void test_what_is_not_for_clients(void **state)
+{
+    static const struct {
+        const char *type, *message, *told; /* told NULL: as it is */
+    } cases[] = {
+        { "invalid", "timeout: must be a number", NULL },
+        { "invalid", "say 1/2, and/or send it to /v1/shell", NULL },
+        { "invalid", "path: '/workspace/a' is 5 / 2", NULL },
+        { "invalid", "mounts: '/srv/my data/x': No such file", "mounts: '(a path)': No such file" },
+        { "invalid", "reading /etc/ssl/ca.pem: no", "reading (a path): no" },
+        { "busy", "too many, see (/var/log)", "too many, see ((a path))" },
+        { "system", "opening /usr/lib/x: EPERM", "the server could not run this" },
+        { "another", "/x", "the server could not run this" },
+        { "no_isolation", "/proc/sys/x is 0", "this server cannot hold programs in a box" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        auto_json json_t *result = json_pack(
+            "{s:s,s:{s:s,s:s,s:s},s:s,s:{s:{s:s},s:n}}", "status", "failed", "error", "type",
+            cases[i].type, "message", cases[i].message, "hint", "see /x/y", "audit_error",
+            "writing '/a/b': full", "spill", "stdout", "path", "/srv/spill/1.out", "stderr");
+        auto_free char *said = remote_censor(result);
+        const json_t *error = json_object_get(result, "error");
+        const char *told = cases[i].told ? cases[i].told : cases[i].message;
+
+        assert_string_equal(json_string_at(error, "message", ""), told);
+        assert_null(strstr(json_string_at(error, "hint", ""), "/x"));
+        assert_string_equal(json_string_at(result, "audit_error", ""), "writing '(a path)': full");
+        assert_string_equal(
+            json_string_at(json_object_get(json_object_get(result, "spill"), "stdout"), "path", ""),
+            "1.out");
+        assert_int_equal(said != NULL, cases[i].told != NULL);
+        if (said)
+            assert_non_null(strstr(said, cases[i].message));
+    }
+}
+
+/* A program's own error is the client's, with all that it says. */
+static void test_what_a_program_said_is_for_clients(void **state)
+{
+    auto_json json_t *result = json_pack("{s:s,s:{s:s,s:s}}", "status", "error", "error", "type",
+                                         "OSError", "message", "no '/etc/x'");
+
+    (void)state;
+    assert_null(remote_censor(result));
+    assert_string_equal(json_string_at(json_object_get(result, "error"), "message", ""),
+                        "no '/etc/x'");
+}
+
 /* ---- hosts, origins, tokens, types ---- */
 
 static void test_hosts(void **state)
@@ -445,6 +498,8 @@ int main(void)
         cmocka_unit_test(test_ends_of_heads),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_chunks_are_bounded),
+        cmocka_unit_test(test_what_is_not_for_clients),
+        cmocka_unit_test(test_what_a_program_said_is_for_clients),
         cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_origins),
         cmocka_unit_test(test_tokens),
