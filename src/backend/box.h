@@ -109,7 +109,7 @@ struct host_box {
     bool is_resting;      /* nor for a while after it had us read much: */
     int64_t parse_us;     /* what that took */
     bool is_ending;       /* only what it said last is still of interest */
-    uint64_t oom_kills; /* that its control group had counted when a run last ended */
+    uint64_t oom_kills;   /* that its control group had counted when a run last ended */
     struct box_usage usage;
     struct box_survivor survivors[BOX_SURVIVORS_MAX];
     size_t n_survivors;
