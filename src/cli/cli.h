@@ -40,6 +40,7 @@ struct args {
     bool want_man;
     bool want_json;
     bool want_explain;
+    bool want_raw;
     bool is_quiet;
     bool want_probe;
     bool no_auth;

@@ -350,7 +350,7 @@ static int repl_main(const struct args *args)
         return report_err(&err, false);
     repl.talk.report.filename = "cell";
     repl.is_terminal = isatty(STDIN_FILENO) != 0;
-    converse_begin(&repl.talk, engine);
+    converse_begin(&repl.talk, engine, false);
     cells_init(&repl.cells);
     status = repl_run(&repl);
     cells_done(&repl.cells);

@@ -22,6 +22,7 @@
 #include "cli/settings.h"
 #include "cli/shown.h"
 #include "cli/signals.h"
+#include "cli/streams.h"
 #include "cli/tools.h"
 #include "engine/loop.h"
 #include "glovebox.h"
@@ -36,6 +37,7 @@ struct run {
     struct report report;
     struct asker asker;
     struct shown shown;
+    struct streams streams;
 };
 
 static void on_output(void *data, struct gb_job *job, enum gb_stream stream, const char *bytes,
@@ -45,14 +47,14 @@ static void on_output(void *data, struct gb_job *job, enum gb_stream stream, con
 
     if (stream == GB_STDERR) {
         /* Nobody may be reading messages; that is no reason to stop the program. */
-        (void)!write_all(STDERR_FILENO, bytes, len);
+        (void)!streams_write(&run->streams, STDERR_FILENO, bytes, len);
         if (len > 0)
             run->report.is_line_open = bytes[len - 1] != '\n';
         return;
     }
     if (run->write_error != 0)
         return;
-    run->write_error = write_all(STDOUT_FILENO, bytes, len);
+    run->write_error = streams_write(&run->streams, STDOUT_FILENO, bytes, len);
     if (run->write_error < 0)
         gb_cancel(job);
 }
@@ -220,6 +222,7 @@ int run_once(const struct args *args)
     if (request_open(args, &request, &err) < 0 || settings_load(args, &config, &err) < 0)
         return cli_refuse(args->command, &err);
     run.report.filename = request.filename;
+    streams_open(&run.streams, args->want_raw || json_is_true(json_object_get(config, "raw")));
     run.out = json_string_value(json_object_get(config, "out"));
 
     /* One box, made for this program: nothing to refill, nothing to import that it does not. */
@@ -235,6 +238,7 @@ int run_once(const struct args *args)
     free(run.result);
     ask_done(&run.asker);
     shown_done(&run.shown);
+    streams_close(&run.streams);
     if (!engine_must_be_freed(engine))
         leave(status);
     return status;
@@ -255,6 +259,8 @@ static const struct option_spec program[] = {
       "your own code, run first in the same namespace", NULL },
     { 'j', "json", OPT_FLAG, offsetof(struct args, want_json), NULL,
       "print one result object and nothing else", NULL },
+    { 0, "raw", OPT_FLAG, offsetof(struct args, want_raw), NULL,
+      "pass all that the program prints to a terminal: titles, modes and queries, too", NULL },
     { 0, "explain", OPT_FLAG, offsetof(struct args, want_explain), NULL,
       "print the resolved plan, run nothing", NULL },
 };

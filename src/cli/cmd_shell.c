@@ -169,7 +169,9 @@ static const struct option_spec shell[] = {
     { 0, "unset-env", OPT_KEY_LIST, CONFIG, "NAME[,NAME]", "leave this variable out; repeatable",
       NULL },
     { 0, "raw", OPT_KEY_FLAG, CONFIG, NULL,
-      "leave colours and progress bars in the result as they were printed", NULL },
+      "leave colours and progress bars in the result as they were printed, and pass all that "
+      "commands print to a terminal",
+      NULL },
 };
 const struct option_group shell_options = { "Shell", shell, ARRAY_LEN(shell) };
 

@@ -29,11 +29,12 @@ static void on_interrupt(int sig)
     errno = saved;
 }
 
-void converse_begin(struct converse *c, struct gb_engine *engine)
+void converse_begin(struct converse *c, struct gb_engine *engine, bool is_raw)
 {
     struct sigaction heed = { .sa_handler = on_interrupt };
 
     c->engine = engine;
+    streams_open(&c->streams, is_raw);
     woken = engine;
     (void)sigaction(SIGINT, &heed, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
@@ -45,6 +46,7 @@ void converse_end(struct converse *c)
     free(take_ptr(c->result));
     ask_done(&c->asker);
     shown_done(&c->shown);
+    streams_close(&c->streams);
 }
 
 /* ---- one request ---- */
@@ -72,8 +74,8 @@ static void on_output(void *data, struct gb_job *job, enum gb_stream stream, con
 {
     struct converse *c = data;
     size_t skip = c->echo && len > 0 ? echo_in(c, bytes, len) : 0;
-    int e =
-        write_all(stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes + skip, len - skip);
+    int e = streams_write(&c->streams, stream == GB_STDERR ? STDERR_FILENO : STDOUT_FILENO,
+                          bytes + skip, len - skip);
 
     (void)job;
     if (e < 0 && stream != GB_STDERR && c->lost == 0)

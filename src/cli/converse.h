@@ -10,6 +10,7 @@
 #include "cli/ask.h"
 #include "cli/report.h"
 #include "cli/shown.h"
+#include "cli/streams.h"
 #include "glovebox.h"
 
 struct converse {
@@ -17,6 +18,7 @@ struct converse {
     struct asker asker;
     struct report report;
     struct shown shown;
+    struct streams streams;
     int lost;       /* the exit status for output that could not be written, or 0 */
     bool is_silent; /* nothing is printed as it comes: the result has it */
     const char *
@@ -30,8 +32,9 @@ struct converse {
 /* How often it was interrupted since somebody has set it to 0. */
 extern volatile int converse_interrupts;
 
-/* From here on Ctrl-C interrupts; until converse_end(). */
-void converse_begin(struct converse *c, struct gb_engine *engine);
+/* From here on Ctrl-C interrupts; until converse_end(). `is_raw`: a terminal gets all that programs
+ * print. */
+void converse_begin(struct converse *c, struct gb_engine *engine, bool is_raw);
 void converse_end(struct converse *c);
 
 /* Serve a request. The result, which the caller drops; NULL when memory ran out, which was told.

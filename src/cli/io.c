@@ -13,6 +13,7 @@
 #include "base/visible.h"
 #include "cli/cli.h"
 #include "cli/signals.h"
+#include "cli/streams.h"
 
 #define READ_STEP ((size_t)64 * 1024)
 
@@ -166,9 +167,12 @@ int text_open(struct text *t)
 int text_send(struct text *t, int fd)
 {
     int rc = fclose(t->stream) == 0 ? 0 : -ENOMEM;
+    struct tame tame = { 0 }; /* of a program's there may be its traceback */
 
     t->stream = NULL;
-    if (rc == 0)
+    if (rc == 0 && isatty(fd))
+        rc = streams_write_tamed(&tame, fd, t->data, t->len);
+    else if (rc == 0)
         rc = write_all(fd, t->data, t->len);
     free(t->data);
     t->data = NULL;

@@ -424,7 +424,9 @@ int prompt_main(const struct args *args)
     p.talk.report.filename = "command";
     p.is_terminal = isatty(STDIN_FILENO) != 0;
     gb_buf_init(&p.text, COMMAND_MAX);
-    converse_begin(&p.talk, engine);
+    converse_begin(&p.talk, engine,
+                   json_is_true(json_object_get(config, "raw")) ||
+                       json_is_true(json_object_get(config, "pty")));
     status = prompt_run(&p);
     gb_buf_done(&p.text);
     converse_end(&p.talk);
