@@ -362,6 +362,25 @@ static void on_watch(evutil_socket_t fd, short what, void *data)
         (void)fd_send(box->ctl, &order, sizeof(order), NULL, 0);
 }
 
+/* Without a pid namespace nothing but the guest goes with init. But as long as init lives, all of
+ * the box is below it, and while it hangs, nobody waits for the dead and no number is used again. */
+static void kill_below(pid_t init)
+{
+    enum {
+        ROUNDS = 16,
+        PIDS = 4096
+    };
+    auto_free pid_t *pids = calloc(PIDS, sizeof(*pids));
+    auto_close int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    for (int round = 0; pids && proc >= 0 && round < ROUNDS; round++) {
+        size_t n = watch_descendants(proc, init, pids, PIDS);
+
+        for (size_t i = 0; i < n; i++)
+            (void)kill(pids[i], SIGKILL);
+    }
+}
+
 /* It was told, or said that it would, and did not. */
 static void on_late(evutil_socket_t fd, short what, void *data)
 {
@@ -369,10 +388,13 @@ static void on_late(evutil_socket_t fd, short what, void *data)
 
     (void)fd;
     (void)what;
-    if (!box->killed)
+    if (!box->killed) {
         host_box_kill(box);
-    else if (box->shape.level == LEVEL_NAMESPACES && box->pid > 0)
+    } else if (box->pid > 0) {
+        if (box->shape.level < LEVEL_NAMESPACES)
+            kill_below(box->pid);
         (void)syscall(SYS_pidfd_send_signal, box->pidfd, SIGKILL, NULL, 0);
+    }
 }
 
 /* ---- the end ---- */

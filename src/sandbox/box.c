@@ -67,7 +67,10 @@ void box_ready(int ctl)
     struct box_event event = { .kind = BOX_READY, .cpu_us = clock_cpu_us(), .layers = layers };
     auto_close int workspace = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    (void)fd_send(ctl, &event, sizeof(event), &workspace, workspace >= 0 ? 1 : 0);
+    /* A program must not run of which the engine does not know: it would be sent to another box,
+     * too. */
+    if (fd_send(ctl, &event, sizeof(event), &workspace, workspace >= 0 ? 1 : 0) < 0)
+        _exit(1);
     (void)close(ctl);
 }
 

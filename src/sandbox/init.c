@@ -688,6 +688,7 @@ static _Noreturn void init_loop(struct init *in, int signals)
         hear_one(in);
         init_clocks(in);
     }
+    kill_tree(in); /* deaf and blind: nothing may go on unwatched */
     _exit(1);
 }
 

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,43 +29,51 @@ static int failed(struct gb_err *err, const char *what)
 
 static const struct {
     uint64_t flag;
-    const char *path, *complaint;
+    const char *name, *complaint;
 } namespaces[PLAN_NAMESPACES] = {
-    [LAYER_AT_USER] = { CLONE_NEWUSER, "self/ns/user", "the user namespace is the engine's" },
-    [LAYER_AT_MOUNT] = { CLONE_NEWNS, "self/ns/mnt", "the mount namespace is the engine's" },
-    [LAYER_AT_PID] = { CLONE_NEWPID, "self/ns/pid", "the pid namespace is the engine's" },
-    [LAYER_AT_NET] = { CLONE_NEWNET, "self/ns/net", "the network namespace is the engine's" },
-    [LAYER_AT_IPC] = { CLONE_NEWIPC, "self/ns/ipc", "the ipc namespace is the engine's" },
-    [LAYER_AT_UTS] = { CLONE_NEWUTS, "self/ns/uts", "the uts namespace is the engine's" },
+    [LAYER_AT_USER] = { CLONE_NEWUSER, "user", "the user namespace is the engine's" },
+    [LAYER_AT_MOUNT] = { CLONE_NEWNS, "mnt", "the mount namespace is the engine's" },
+    [LAYER_AT_PID] = { CLONE_NEWPID, "pid", "the pid namespace is the engine's" },
+    [LAYER_AT_NET] = { CLONE_NEWNET, "net", "the network namespace is the engine's" },
+    [LAYER_AT_IPC] = { CLONE_NEWIPC, "ipc", "the ipc namespace is the engine's" },
+    [LAYER_AT_UTS] = { CLONE_NEWUTS, "uts", "the uts namespace is the engine's" },
 };
 
-/* 0 if it cannot be had. */
-static uint64_t inode_at(int proc, const char *path)
+/* The inode of a namespace, by the link that names it: asking for the inode itself would make the
+ * kernel make one. 0 if it cannot be had. */
+static uint64_t number_of(int dir, const char *name)
 {
-    struct stat st;
+    char text[64];
+    ssize_t n = readlinkat(dir, name, text, sizeof(text) - 1); /* user:[4026531837] */
+    const char *number;
 
-    return fstatat(proc, path, &st, 0) < 0 ? 0 : (uint64_t)st.st_ino;
+    text[n > 0 ? n : 0] = '\0';
+    number = strchr(text, '[');
+    return number ? strtoull(number + 1, NULL, 10) : 0;
 }
 
 void verify_note_host(struct plan *plan)
 {
-    auto_close int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    auto_close int dir = open("/proc/self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     for (size_t i = 0; i < ARRAY_LEN(namespaces); i++)
-        plan->host_namespaces[i] = proc < 0 ? 0 : inode_at(proc, namespaces[i].path);
+        plan->host_namespaces[i] = dir < 0 ? 0 : number_of(dir, namespaces[i].name);
 }
 
 int verify_namespaces(const struct plan *plan, int proc, struct gb_err *err)
 {
+    auto_close int dir =
+        plan->namespaces ? openat(proc, "self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
     for (size_t i = 0; i < ARRAY_LEN(namespaces); i++) {
         uint64_t ours, host = plan->host_namespaces[i];
 
         if ((plan->namespaces & namespaces[i].flag) == 0)
             continue;
-        ours = inode_at(proc, namespaces[i].path);
+        ours = dir < 0 ? 0 : number_of(dir, namespaces[i].name);
         if (ours == 0 || host == 0)
-            return gb_fail(err, GB_E_NO_ISOLATION, errno, "looking at /proc/%s of the %s",
-                           namespaces[i].path, ours == 0 ? "box" : "engine");
+            return gb_fail(err, GB_E_NO_ISOLATION, errno, "looking at /proc/self/ns/%s of the %s",
+                           namespaces[i].name, ours == 0 ? "box" : "engine");
         if (ours == host)
             return failed(err, namespaces[i].complaint);
     }
@@ -75,7 +84,7 @@ bool verify_net_entered(int net)
 {
     struct stat st;
 
-    return fstat(net, &st) == 0 && inode_at(AT_FDCWD, "/proc/self/ns/net") == (uint64_t)st.st_ino;
+    return fstat(net, &st) == 0 && number_of(AT_FDCWD, "/proc/self/ns/net") == (uint64_t)st.st_ino;
 }
 
 int verify_host_name(const struct plan *plan, struct gb_err *err)

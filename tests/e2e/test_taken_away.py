@@ -242,3 +242,48 @@ def test_without_a_namespace(host, whole, layer):
     """The kernel made all of them but one, and said nothing."""
     result, (applied,) = host.look("namespaces", f"clone:0&{NEW[layer]:#x}:clear={NEW[layer]:#x}")
     assert applied > 0 and judge(result, whole) == "refused"
+
+
+# ---- where an engine makes many boxes: network namespaces are handed on, the root has a common part ----
+
+@pytest.mark.parametrize("rule", [
+    "setns:1=0x40000000:ret=0", "setns:1=0x40000000:err=EPERM", "setns:nth=2:ret=0",
+    "seccomp:0=1:err=EINVAL", "mount_setattr:nth=3:ret=0",
+    *(["open_tree:2&0x1000:ret=0"] if IS_ROOT else ["unshare:0&0x10000000:err=EPERM", "unshare:0&0x10000000:ret=0"]),
+])
+def test_what_boxes_hand_on(host, whole, rule):
+    lines = '{"code": ""}\n' * 8 + "".join(json.dumps({"code": host.code}) + "\n" for _ in range(2))
+    done = glovebox("batch", "--python", PYTHON, "--cpu", 50, "--isolation", "namespaces", "-",
+                    input=lines, before=host.inject(rule))
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert host.applied()[0] > 0 and len(results) == 10, done.stderr
+    for result in results[-2:]:
+        judge(result, whole)
+
+
+# ---- whoever makes a box, or watches it, is killed ----
+
+@pytest.mark.parametrize("level", BOTH)
+@pytest.mark.parametrize("rule", [
+    f"prctl:0=22:{INIT}:kill", f"prctl:0=4:{INIT}:kill", f"signalfd4:{INIT}:kill", "execveat:box:kill",
+    f"setsid:{GUEST}:kill", f"landlock_restrict_self:{GUEST}:kill", f"prctl:0=22:{GUEST}:kill",
+    f"sendmsg:{GUEST}:kill", f"sendmsg:{GUEST}:err=ENOMEM",
+])
+def test_killed_before_the_box_is_ready(host, whole, level, rule):
+    """The engine tries again a few times, and then refuses."""
+    result, (applied,) = host.look(level, rule)
+    assert applied > 0 and judge(result, whole) == "refused"
+
+
+@pytest.mark.parametrize("level", BOTH)
+@pytest.mark.parametrize("rule, status", [
+    (f"{POLL}:{INIT}:from=2:kill", "crashed"), (f"{POLL}:{INIT}:from=2:err=EINVAL", "crashed"),
+    (f"{POLL}:{INIT}:from=2:stop", "timeout"),
+])
+def test_lost_while_a_program_runs(host, level, rule, status):
+    """Its program goes with init, or, if init only hangs, at the end of its time."""
+    is_alone = level == "landlock" and rule.endswith("kill")  # a known gap: the others live on
+    code = f"import os, time\nif {not is_alone} and os.fork() == 0: os.setsid()\nprint('ran', flush=True)\n" \
+        "time.sleep(60)"
+    result = run_json(code, "--python", PYTHON, "--isolation", level, "--timeout", 2, before=host.inject(rule))
+    assert (host.applied()[0] > 0, result["status"]) == (True, status), result["error"]
