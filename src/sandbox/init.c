@@ -179,7 +179,8 @@ static int seal_init(const struct plan *plan, struct gb_err *err)
 
 enum {
     DEADLINE_GRACE_US = 250000,
-    REST_LOOK_US = 1000000, /* between looks at sessions that rest */
+    REST_LOOK_US = 1000000, /* between looks at sessions that rest, in which nothing runs */
+    STILL_US = 100000,      /* how often it is seen that nothing does */
     LOOK_SHARE = 8,         /* looks at a session may take one part in so many of our time */
 };
 
@@ -450,6 +451,8 @@ static void init_watch(struct init *in, struct seat *s, const struct box_order *
 {
     s->watching = true;
     s->is_resting = false;
+    s->rest_cpu_ms = 0;
+    in->still_until_us = 0;
     s->limits = order->limits;
     if (s->is_lasting && s->limits.cpu_ms != 0) /* of the cell, and not of those before it */
         s->limits.cpu_ms += watch_look(&(struct plan_watch){ 0 }, in->proc, in->scratch).cpu_ms +
@@ -495,6 +498,30 @@ static void charge_notices(const struct init *in, struct plan_watch *limits)
         limits->cpu_ms = limits->cpu_ms > ms ? limits->cpu_ms - ms : 1;
 }
 
+/* Do all wait, and is there nobody else? A process that a cell left would show, and so would a
+ * thread; a handler that a timer calls uses time. */
+static bool is_still(const struct init *in)
+{
+    for (size_t i = 0; i < in->n_seats; i++)
+        if (seat_cpu_us(&in->seats[i]) != in->seats[i].still_us)
+            return false;
+    return true;
+}
+
+static void note_rest(struct init *in, const struct watch_sample *sample)
+{
+    bool is_quiet = is_resting(in) && sample->processes <= seat_waiting(in) && is_still(in);
+
+    for (size_t i = 0; i < in->n_seats; i++) {
+        struct seat *s = &in->seats[i];
+        if (s->rest_cpu_ms != 0)
+            s->limits.cpu_ms = sample->cpu_ms + (uint64_t)in->notices_us / 1000 + s->rest_cpu_ms;
+        s->rest_cpu_ms = 0;
+        s->still_us = seat_cpu_us(s);
+    }
+    in->still_until_us = is_quiet ? clock_us() + REST_LOOK_US : 0;
+}
+
 /* What cannot be watched does not run. */
 static _Noreturn void init_blind(const struct init *in, struct box_event *event)
 {
@@ -527,7 +554,8 @@ static void init_look(struct init *in)
     if (in->seats[0].is_lasting) { /* exact shares of many copies are dear to ask for */
         took = (clock_us() - began) * LOOK_SHARE;
         next = took > next ? took : next;
-        next = is_resting(in) && next < REST_LOOK_US ? REST_LOOK_US : next;
+        note_rest(in, &event.sample);
+        next = in->still_until_us != 0 && next < STILL_US ? STILL_US : next;
     }
     in->next_look_us = clock_us() + next;
 }
@@ -570,7 +598,11 @@ static void init_clocks(struct init *in)
     for (size_t i = 0; i < in->n_seats; i++)
         if (in->seats[i].deadline_us != 0 && clock_us() >= in->seats[i].deadline_us)
             init_late(in, &in->seats[i]);
-    if (is_watching(in) && clock_us() >= in->next_look_us)
+    if (!is_watching(in) || clock_us() < in->next_look_us)
+        return;
+    if (clock_us() < in->still_until_us && is_still(in))
+        in->next_look_us = clock_us() + STILL_US;
+    else
         init_look(in);
 }
 

@@ -17,7 +17,9 @@ struct seat {
     bool is_called;  /* the engine has said something */
     bool is_listing; /* what is left at the end */
     struct plan_watch limits;
-    int64_t deadline_us; /* of the cell; 0: none */
+    uint64_t rest_cpu_ms; /* what it may use until the next cell, from the next look on; 0: known */
+    int64_t still_us;     /* what it had used at the last look */
+    int64_t deadline_us;  /* of the cell; 0: none */
     int64_t cpu_before_us;
     pid_t shell; /* or 0; what it and its children had used when the last command began: */
     int64_t shell_before_us;
@@ -45,6 +47,8 @@ struct init {
     unsigned n_filters;                /* of their own, that they have asked for */
     int64_t notices_us;                /* what that cost so far, of processor time */
     int64_t next_look_us;
+    int64_t
+        still_until_us; /* nothing runs but those that wait: until then, see only that they do */
     struct seat seats[BOX_SEATS_MAX];
     size_t n_seats;
 };
@@ -78,6 +82,14 @@ void seat_note_death(struct init *in, pid_t pid);
 /* End the oldest copy of whoever has the most, but nobody's last. Returns false when there is
  * none to spare. */
 bool seat_shed(struct init *in);
+
+/* What its main process and its shell have used, to the nanosecond: it does not change while they
+ * wait. */
+int64_t seat_cpu_us(const struct seat *s);
+
+/* How many tasks there are if nothing runs in the box but those that wait: main processes, shells
+ * and copies. */
+uint64_t seat_waiting(const struct init *in);
 
 /* The seat that a limit which the whole box has passed is put down to. */
 struct seat *seat_blamed(struct init *in);

@@ -33,7 +33,8 @@ enum {
     TREE_MAX = 4096,
     ROUNDS_MAX = 4000,
     ROUND_US = 500,
-    TICK_US = 10000, /* what the kernel counts processes' times in */
+    REST_FIRST_US = 20000, /* until the first look at what a cell has left */
+    TICK_US = 10000,       /* what the kernel counts processes' times in */
 };
 
 /* ---- copies ---- */
@@ -166,6 +167,22 @@ static int64_t process_cpu_us(pid_t pid)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+int64_t seat_cpu_us(const struct seat *s)
+{
+    return (s->guest > 0 ? process_cpu_us(s->guest) : 0) +
+           (s->shell > 0 ? process_cpu_us(s->shell) : 0);
+}
+
+uint64_t seat_waiting(const struct init *in)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < in->n_seats; i++)
+        n += in->seats[i].n_copies + (in->seats[i].guest > 0 ? 1 : 0) +
+             (in->seats[i].shell > 0 ? 1 : 0);
+    return n;
+}
+
 static int64_t max_rss_kb(const struct init *in, pid_t pid)
 {
     char path[WATCH_PATH], text[4096];
@@ -228,6 +245,10 @@ struct plan_watch seat_limits(const struct init *in)
     for (size_t i = 1; i < in->n_seats; i++) {
         if (in->seats[i].limits.memory_bytes > all.memory_bytes)
             all.memory_bytes = in->seats[i].limits.memory_bytes;
+        /* A limit on all that the box has used since it was made: the latest of any seat. */
+        if (all.cpu_ms != 0 &&
+            (in->seats[i].limits.cpu_ms == 0 || in->seats[i].limits.cpu_ms > all.cpu_ms))
+            all.cpu_ms = in->seats[i].limits.cpu_ms;
         copies += in->seats[i].n_copies;
     }
     if (all.processes != 0 && in->seats[0].is_lasting)
@@ -349,12 +370,18 @@ void seat_roll(struct init *in, struct seat *s, struct box_event *event)
 static void rest(struct init *in, struct seat *s, const struct box_order *order)
 {
     struct box_event event = { .kind = BOX_RESTED, .usage = usage_of(in, s) };
+    int64_t soon_us = clock_us() + REST_FIRST_US; /* not at once: the next cell may be under way */
 
     s->watching = true;
     s->is_resting = true;
     s->limits = order->limits;
-    s->limits.cpu_ms = 0; /* a limit of cells */
+    /* What a cell has left running may use as much again until the next one. */
+    s->rest_cpu_ms = s->limits.cpu_ms;
+    s->limits.cpu_ms = 0;
     s->deadline_us = 0;
+    in->still_until_us = 0;
+    if (in->next_look_us == 0 || in->next_look_us > soon_us)
+        in->next_look_us = soon_us;
     s->cpu_before_us += event.usage.cpu_us;
     if (order->pid > 1)
         add_shell(in, s, order->pid, &event.usage);

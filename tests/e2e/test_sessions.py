@@ -198,6 +198,60 @@ def test_cpu_is_counted_by_the_cell():
         assert over["session"]["state"] == "rolled_back"
         assert e.cell(burn)["status"] == "ok"
 
+# What a cell leaves behind, and goes on when it has ended.
+LEFT = {
+    "process": "import os\nif os.fork() == 0:\n    while True: pass",
+    "thread": "import threading\ndef burn():\n    while True: pass\nthreading.Thread(target=burn, daemon=True).start()",
+}
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_processor_time_counts_between_cells(left):
+    """Without a cell that would begin a new account, and without a timeout of one that would end it."""
+    with engine("namespaces", "--cpu", "1") as e:
+        assert e.value("kept = 1\nkept") == 1
+        assert e.cell(LEFT[left])["status"] == "ok"
+        assert until(lambda: not busy(e.process.pid), 60)
+        assert e.value("kept") == 1
+
+
+def busy(pid):
+    """Whether something below this process uses a processor."""
+    def ticks():
+        total = 0
+        for it in descendants(pid):
+            try:
+                total += sum(map(int, Path(f"/proc/{it}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+            except OSError:
+                continue
+        return total
+    before = ticks()
+    time.sleep(1)
+    return ticks() > before + 5
+
+
+def test_memory_is_watched_between_cells():
+    """As closely as within one: many processes that each stay below the limit, for a moment."""
+    with engine("namespaces", "--memory", "96M") as e:
+        left = """
+import os, time
+if os.fork() == 0:
+    time.sleep(1.5)  # the cell has ended by then
+    for _ in range(12):
+        if os.fork() == 0:
+            held = bytearray(b"x") * (40 << 20)
+            time.sleep(0.2)
+            os._exit(0)
+    for _ in range(12):
+        os.wait()
+    open("survived", "w").close()
+    os._exit(0)
+"""
+        assert e.cell(left)["status"] == "ok"
+        time.sleep(5)
+        assert e.value("import os\nos.path.exists('survived')") is False
+
+
 
 def test_processes_that_a_killed_cell_left_are_gone(e):
     e.cell("x = 1")
