@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/cpus.h"
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/own.h"
@@ -33,7 +33,8 @@ static const struct option_spec limits[] = {
     { 't', "timeout", OPT_KEY_SECONDS, CONFIG, "SECONDS", "stop the program after this long",
       SETTINGS_TIMEOUT },
     { 0, "memory", OPT_KEY_SIZE, CONFIG, "SIZE", "memory that the program may use", "512M" },
-    { 0, "processes", OPT_KEY_COUNT, CONFIG, "N", "processes and threads at once", "64" },
+    { 0, "processes", OPT_KEY_COUNT, CONFIG, "N", "processes and threads at once",
+      "64, or 16 a processor" },
     { 0, "disk", OPT_KEY_SIZE, CONFIG, "SIZE", "bytes that it may write to files", "256M" },
     { 0, "open-files", OPT_KEY_COUNT, CONFIG, "N", "descriptors that a process may hold", "256" },
     { 0, "cpu", OPT_KEY_SECONDS, CONFIG, "SECONDS", "processor time", "no limit" },
@@ -438,11 +439,7 @@ int settings_load(const struct args *args, json_t **ret, struct gb_err *err)
 
 int default_jobs(void)
 {
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof(set), &set) < 0)
-        return 1;
-    return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+    return (int)cpus_usable();
 }
 
 /* The file that a key came from, if it was not an option; the caller frees it. What

@@ -249,19 +249,27 @@ static int isolation_of(const struct settings *s)
     return levels[s->isolation];
 }
 
-struct run_order order_of(const struct settings *s, struct mounts *mounts)
+/* One for each 8 KiB of disk, within bounds: the kernel keeps a kilobyte for each. */
+static uint64_t inodes_of(uint64_t disk_bytes)
 {
     enum {
-        INODES = 32 << 10
+        LEAST = 32 << 10,
+        MOST = 256 << 10
     };
+    uint64_t n = disk_bytes / (8 << 10);
 
+    return n < LEAST ? LEAST : n > MOST ? MOST : n;
+}
+
+struct run_order order_of(const struct settings *s, struct mounts *mounts)
+{
     return (struct run_order){ .isolation = isolation_of(s),
                                .timeout_ms = s->timeout_ms,
                                .host_network = s->network == NETWORK_HOST,
                                .mounts = mounts,
                                .limits = { .memory_bytes = s->memory_bytes,
                                            .disk_bytes = s->disk_bytes,
-                                           .inodes = INODES,
+                                           .inodes = inodes_of(s->disk_bytes),
                                            .processes = s->processes,
                                            .open_files = s->open_files,
                                            .cpu_ms = s->cpu_ms } };

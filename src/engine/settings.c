@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "base/parse.h"
@@ -67,13 +68,26 @@ static const struct setting table[] = {
     { "spill_limit", "spill", true, KIND_SIZE, AT(spill_bytes), 0, tib, NULL },
 };
 
+/* Libraries start a thread for each processor, and a program may use several of them. */
+static uint64_t default_processes(void)
+{
+    enum {
+        LEAST = 64,
+        EACH = 16,
+        MOST = 4000
+    };
+    uint64_t n = (uint64_t)EACH * cpus_usable();
+
+    return n < LEAST ? LEAST : n > MOST ? MOST : n;
+}
+
 struct settings settings_default(void)
 {
     return (struct settings){
         .timeout_ms = 30000,
         .memory_bytes = 512 << 20,
         .disk_bytes = 256 << 20,
-        .processes = 64,
+        .processes = default_processes(),
         .open_files = 256,
         .stdout_bytes = 64 << 10,
         .stderr_bytes = 64 << 10,

@@ -2,10 +2,10 @@
 #include "mcp/face.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "engine/loop.h"
@@ -24,13 +24,6 @@ static const char instructions[] =
     "execute_code says what programs can do and what they cannot. Results hold what was printed, "
     "the "
     "value of the last expression, errors with their lines, and files that were made.";
-
-static unsigned processors(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof(set), &set) < 0 ? 1 : (unsigned)CPU_COUNT(&set);
-}
 
 /* ---- files as resources ---- */
 
@@ -139,7 +132,7 @@ int mcp_face_new(const struct mcp_face_spec *spec, struct mcp_face **ret, struct
     if (!spec->base)
         face->spec.base = engine_loop(spec->engine);
     if (spec->at_once == 0)
-        face->spec.at_once = RUNS_A_PROCESSOR * processors();
+        face->spec.at_once = RUNS_A_PROCESSOR * cpus_usable();
     if (spec->file_ttl_ms == 0)
         face->spec.file_ttl_ms = FILE_TTL_MS;
     if (spec->files_bytes == 0)

@@ -61,7 +61,7 @@ def compare(name, text):
 ])
 def test_golden(tools, name, what, options):
     """80-82, 110-112, 186, 187: what there is now, and where files are; nothing else."""
-    done = glovebox("instructions", *(tools(what) if what else ()), *options)
+    done = glovebox("instructions", "--processes", 64, *(tools(what) if what else ()), *options)
     notes = [line for line in done.stderr.splitlines() if "--allow-command does not hold git: " not in line]
     assert (done.returncode, notes) == (0, [])
     compare(name, done.stdout)
@@ -69,7 +69,7 @@ def test_golden(tools, name, what, options):
 
 def test_session(program):
     """For a request in a session: what stays, and what a killed cell costs."""
-    told = run_program(program, "{}", '?{"session": "s"}').stdout.partition("\ntools [")[0]
+    told = run_program(program, '{"processes": 64}', '?{"session": "s"}').stdout.partition("\ntools [")[0]
     compare("session", told)
     assert "in a fresh interpreter" not in told
 

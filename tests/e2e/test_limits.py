@@ -258,3 +258,15 @@ for _ in range({left}):
     assert result["status"] == "ok", result
     assert result["usage"]["cpu_ms"] >= 200 * len(result["stdout"]), result["usage"]
     assert result["stdout"]
+
+
+def test_a_larger_disk_has_room_for_more_files():
+    code = "import os\nfor i in range(40000): os.mknod(f'f{i}')\nlen(os.listdir())"
+    result = run_json(code, "--disk", "512M", "--capture", "off", "--isolation", "namespaces")
+    assert (result["status"], result["value"]) == ("ok", 40000)
+
+
+def test_the_default_of_processes_grows_with_the_processors():
+    import os
+    wanted = max(64, min(4000, 16 * len(os.sched_getaffinity(0))))
+    assert f"{wanted} processes and threads" in glovebox("instructions").stdout
