@@ -563,6 +563,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
     *box = (struct host_box){ .pidfd = -1,
                               .workspace = -1,
                               .net = -1,
+                              .scratch_lock = -1,
                               .words = -1,
                               .ctl = ctl[0],
                               .chan = chan[0],
@@ -753,6 +754,7 @@ void host_box_free(struct host_box *box)
     outbox_done(&box->outbox);
     json_decref(box->answer);
     (void)mounts_unref(box->shape.mounts);
+    gb_closep(&box->scratch_lock);
     free(box->scratch);
     free(box);
 }

@@ -116,8 +116,9 @@ struct host_box {
     int64_t setup_cpu_us;
     struct plan_watch watch;
     uint64_t timeout_ms;
-    uint32_t layers; /* that init and guest found to be in force, when it was ready */
-    char *scratch;   /* host directory of a box without a private root, or NULL */
+    uint32_t layers;  /* that init and guest found to be in force, when it was ready */
+    char *scratch;    /* host directory of a box without a private root, or NULL */
+    int scratch_lock; /* until init has one of its own; or -1 */
 };
 
 /* Make the engine's side: sockets, pipes, events. */

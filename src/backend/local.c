@@ -219,7 +219,7 @@ static void box_forget(struct local *l, struct host_box *box)
         return; /* what the host kept is for all of them */
     cgroup_remove(&l->cgroups, box->number);
     if (box->scratch)
-        scratch_remove(box->scratch);
+        scratch_bury(&l->scratches, box->scratch);
     nets_put(&l->nets, take_fd(&box->net));
 }
 
@@ -451,7 +451,7 @@ static json_t *local_explain(struct backend *b, const struct run_order *order, s
 {
     struct local *l = (struct local *)b;
     struct box_shape shape = shape_of(l, order);
-    const char *scratch = shape.level < LEVEL_NAMESPACES ? "/tmp/glovebox-XXXXXX" : NULL;
+    const char *scratch = shape.level < LEVEL_NAMESPACES ? "/tmp/" SCRATCH_NAME : NULL;
     struct composed *c;
     json_t *plan;
 
@@ -519,6 +519,7 @@ static void local_free(struct backend *b)
     }
     while (l->places)
         place_free(l->places);
+    scratch_bin_done(&l->scratches);
     nets_done(&l->nets);
     plans_done(&l->plans);
     (void)mounts_unref(l->usual.mounts);
@@ -586,6 +587,7 @@ int local_new(const struct local_spec *spec, struct backend **ret, struct gb_err
     /* Somewhere else in each engine: control groups are named by it. */
     (void)!getrandom(&l->n_boxes, sizeof(uint32_t), GRND_NONBLOCK);
     l->n_boxes <<= 24;
+    l->scratches.base = spec->base;
     l->callbacks = (struct box_callbacks){ .data = l,
                                            .ready = on_ready,
                                            .checked = on_checked,

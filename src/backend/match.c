@@ -102,7 +102,7 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     box->shape = *shape;
     (void)mounts_ref(shape->mounts);
     if (shape->level < LEVEL_NAMESPACES) {
-        box->scratch = scratch_make();
+        box->scratch = scratch_make(&l->scratches, &box->scratch_lock);
         r = box->scratch && scratch_link(box->scratch, shape->mounts) == 0
                 ? 0
                 : gb_fail(err, GB_E_SYSTEM, errno, "making a scratch directory");
@@ -114,7 +114,7 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     box_far_close(&far);
     if (r < 0) {
         if (box->scratch)
-            scratch_remove(box->scratch);
+            scratch_bury(&l->scratches, box->scratch);
         host_box_free(box);
         return -1;
     }

@@ -16,48 +16,6 @@ enum {
     PLAN_MAX = 1 << 20
 };
 
-char *scratch_make(void)
-{
-    const char *tmp = getenv("TMPDIR");
-    char *path = NULL;
-
-    if (asprintf(&path, "%s/glovebox-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp") < 0)
-        return NULL;
-    if (mkdtemp(path))
-        return path;
-    free(path);
-    return NULL;
-}
-
-int scratch_link(const char *scratch, const struct mounts *mounts)
-{
-    auto_close int dir = -1;
-
-    if (!mounts || mounts->n == 0)
-        return 0;
-    dir = open(scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0 || mkdirat(dir, BOX_MOUNTS + 1, 0755) < 0)
-        return -1;
-    for (size_t i = 0; i < mounts->n; i++) {
-        char path[sizeof(BOX_MOUNTS) + NAME_MAX + 1];
-
-        (void)snprintf(path, sizeof(path), "%s/%s", BOX_MOUNTS + 1, mounts->list[i].name);
-        if (symlinkat(mounts->list[i].host, dir, path) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-void scratch_remove(const char *path)
-{
-    auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (dir < 0)
-        return;
-    fd_empty_dir(dir);
-    (void)rmdir(path);
-}
-
 /* The plan as the zygote reads it: a memory file, or -1. */
 static int pack(const struct plan *plan, size_t *ret_len, struct gb_err *err)
 {

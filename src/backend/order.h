@@ -1,5 +1,5 @@
 #pragma once
-/* Ordering a box from the zygote: its plan, its control group, its scratch directory. */
+/* Ordering a box from the zygote: its plan and its control group. */
 #include "backend/box.h"
 #include "backend/nets.h"
 #include "backend/plans.h"
@@ -19,13 +19,3 @@ struct order_means {
 /* Order the box. Its far ends are sent, not taken. */
 int order_place(const struct order_means *m, struct host_box *box, const struct box_far *far,
                 struct gb_err *err) gb_nodiscard;
-
-/* A host directory for a box without a private root, which the caller frees; NULL with errno. */
-char *scratch_make(void);
-
-/* Links in it, below mnt, to what is mounted where there is a private root. Returns 0, -1 with
- * errno. */
-int scratch_link(const char *scratch, const struct mounts *mounts);
-
-/* Remove it. Init does so too; should it have been killed itself, something may be left. */
-void scratch_remove(const char *path);

@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "backend/box.h"
 #include "backend/order.h"
+#include "backend/scratch.h"
 
 struct run {
     struct run *next;
@@ -53,6 +54,7 @@ struct local {
     struct run *queue;  /* runs without a box, first come first */
     struct run *ending; /* runs that ended without one, to be told from the loop */
     struct plans plans;
+    struct scratch_bin scratches;
 };
 
 /* As timers: from the loop, and after a moment. */

@@ -283,8 +283,9 @@ int fd_open_parent(int dirfd, const char *path, const char **ret_name)
     return at;
 }
 
-/* Remove what can be removed at once; the first directory that is not empty, opened, or -1. */
-static int sweep(int dirfd)
+/* Remove what can be removed at once; the first directory that is not empty, opened, or -1. No more
+ * than the budget, which is 0 then. */
+static int sweep(int dirfd, size_t *budget)
 {
     int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), below = -1;
     DIR *dir = copy < 0 ? NULL : fdopendir(copy);
@@ -293,9 +294,10 @@ static int sweep(int dirfd)
         gb_closep(&copy);
         return -1;
     }
-    for (struct dirent *e = readdir(dir); e && below < 0; e = readdir(dir)) {
+    for (struct dirent *e = readdir(dir); e && below < 0 && *budget > 0; e = readdir(dir)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
+        --*budget;
         if (unlinkat(dirfd, e->d_name, 0) < 0 && unlinkat(dirfd, e->d_name, AT_REMOVEDIR) < 0)
             below = fd_open_subdir(dirfd, e->d_name, true);
     }
@@ -314,33 +316,52 @@ static bool is_same(int a, int b)
  * descriptors, so a tree of any depth can be removed. Every process that could move a directory
  * away meanwhile is dead by then. Meeting again the one that was just left means that it cannot be
  * removed; then the rest stays too. */
-void fd_empty_dir(int dirfd)
+void fd_empty_begin(struct fd_emptying *e, int dirfd)
 {
-    int here = fcntl(dirfd, F_DUPFD_CLOEXEC, 3), left = -1;
-    size_t depth = 0;
-
+    *e = (struct fd_emptying){ .here = fcntl(dirfd, F_DUPFD_CLOEXEC, 3), .left = -1 };
     (void)fchmod(dirfd, 0700);
-    while (here >= 0) {
-        int next = sweep(here);
+}
 
-        if (next >= 0 && left >= 0 && is_same(next, left)) {
+bool fd_empty_step(struct fd_emptying *e, size_t *budget)
+{
+    while (e->here >= 0) {
+        int next = sweep(e->here, budget);
+
+        if (next < 0 && *budget == 0)
+            return false;
+        if (next >= 0 && e->left >= 0 && is_same(next, e->left)) {
             (void)close(next);
             break;
         }
-        gb_closep(&left);
-        left = -1;
+        gb_closep(&e->left);
+        e->left = -1;
         if (next >= 0) {
-            depth++;
-            (void)close(here);
-        } else if (depth > 0) {
-            depth--;
-            next = openat(here, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-            left = here;
+            e->depth++;
+            (void)close(e->here);
+        } else if (e->depth > 0) {
+            e->depth--;
+            next = openat(e->here, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            e->left = e->here;
         } else {
             break;
         }
-        here = next;
+        e->here = next;
     }
-    gb_closep(&left);
-    gb_closep(&here);
+    return true;
+}
+
+void fd_empty_done(struct fd_emptying *e)
+{
+    gb_closep(&e->left);
+    gb_closep(&e->here);
+}
+
+void fd_empty_dir(int dirfd)
+{
+    struct fd_emptying e;
+    size_t all = SIZE_MAX;
+
+    fd_empty_begin(&e, dirfd);
+    (void)fd_empty_step(&e, &all);
+    fd_empty_done(&e);
 }

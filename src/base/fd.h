@@ -63,3 +63,13 @@ int fd_open_parent(int dirfd, const char *path, const char **ret_name);
 /* Remove what is in the directory, however deep, without following a link; not the directory
  * itself. Best effort: what cannot be removed stays. */
 void fd_empty_dir(int dirfd);
+
+/* The same bit by bit. A step removes no more than *budget entries, from which it takes what it
+ * used; true when there is nothing more to do. */
+struct fd_emptying {
+    int here, left;
+    size_t depth;
+};
+void fd_empty_begin(struct fd_emptying *e, int dirfd);
+bool fd_empty_step(struct fd_emptying *e, size_t *budget);
+void fd_empty_done(struct fd_emptying *e);

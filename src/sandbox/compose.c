@@ -386,6 +386,11 @@ uint32_t plan_outside_id(uint64_t number)
     return OUTSIDE_FIRST + (uint32_t)(((uint64_t)getpid() * 4096 + number) % OUTSIDE_COUNT);
 }
 
+bool plan_is_outside_id(uint32_t id)
+{
+    return id >= OUTSIDE_FIRST && id < OUTSIDE_FIRST + OUTSIDE_COUNT;
+}
+
 static void compose_ids(struct plan *p)
 {
     p->inside_id = INSIDE_ID;

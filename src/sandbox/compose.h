@@ -47,3 +47,6 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
 
 /* The user of the host that box `number` of an engine runs as when the engine is root. */
 uint32_t plan_outside_id(uint64_t number);
+
+/* Is it one of those? */
+bool plan_is_outside_id(uint32_t id);

@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -744,10 +745,13 @@ static _Noreturn void init_fail(const struct init *in, struct box_event *event)
     init_tell(&in->seats[0], event);
     if (in->seats[0].guest > 0)
         (void)kill(in->seats[0].guest, SIGKILL);
-    if (in->scratch >= 0)
-        fd_empty_dir(in->scratch);
-    if (in->plan->scratch && in->plan->scratch[0])
-        (void)rmdir(in->plan->scratch); /* the engine may be gone */
+    if (in->plan->scratch && in->plan->scratch[0]) { /* the engine may be gone */
+        int dir = open(in->plan->scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        if (dir >= 0)
+            fd_empty_dir(dir);
+        (void)rmdir(in->plan->scratch);
+    }
     _exit(1);
 }
 
@@ -788,6 +792,9 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
         in->scratch = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (scratch[0] && in->scratch < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "opening %s", scratch);
+    /* The next engine removes what nobody has locked: ours may be killed while we live. */
+    if (scratch[0] && flock(in->scratch, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return gb_fail(err, GB_E_SYSTEM, errno, "locking %s", scratch);
     return 0;
 }
 

@@ -1,11 +1,13 @@
 """What the end-to-end tests share: ways to start glovebox, and ways to see what it left behind."""
 import ctypes
 import fcntl
+import glob
 import json
 import os
 import select
 import signal
 import subprocess
+import tempfile
 import termios
 import time
 from contextlib import contextmanager
@@ -232,3 +234,21 @@ def nothing_left(seconds=5):
     except ChildProcessError:
         pass
     return left
+
+
+def scratches():
+    """Scratch directories of boxes that nobody has locked."""
+    found = set()
+    for path in glob.glob(f"{tempfile.gettempdir()}/glovebox-box-??????"):
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found.add(path)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(fd)
+    return found

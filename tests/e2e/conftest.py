@@ -20,6 +20,15 @@ def leaves_no_process():
     assert box.nothing_left() == {}
 
 
+@pytest.fixture(autouse=True, scope="session")
+def leaves_no_scratch():
+    """Nor, when all are over, a scratch directory that nobody uses. Tests that kill whoever would remove one have
+    another TMPDIR."""
+    before = box.scratches()
+    yield
+    assert box.until(lambda: not box.scratches() - before), box.scratches() - before
+
+
 @pytest.fixture
 def without():
     """The words that run a command as if the kernel lacked these features."""

@@ -1,5 +1,7 @@
 """Files into the workspace, and out of it. Numbers in brackets are those of the reference's test intents."""
 import base64
+import contextlib
+import fcntl
 import json
 import os
 import re
@@ -10,9 +12,10 @@ import tempfile
 import time
 
 import pytest
-from box import ENV, GLOVEBOX, PYTHON, batch, glovebox, run_json, running, until, value
+from box import ENV, GLOVEBOX, PYTHON, batch, descendants, glovebox, run_json, running, until, value
 
 LEVELS = ("namespaces", "landlock")
+ROOT = os.getuid() == 0
 
 
 @pytest.fixture(params=LEVELS)
@@ -368,6 +371,74 @@ def test_scratch_directories_are_removed(tmp_path):
                         env={"TMPDIR": scratch})
         assert all(listed(it) == {"f": "created"} for it in results)
         assert until(lambda: os.listdir(scratch) == [])
+
+
+@pytest.mark.parametrize("stage, killed", [("waiting", "engine init"), ("waiting", "zygote")] + [("running", who) for who in (
+    "engine", "init", "zygote", "engine init", "init engine", "engine zygote", "engine init zygote")])
+def test_scratch_directories_go_whoever_is_killed(killed, stage):
+    """What engine and init could not remove, since both were killed, the next engine does."""
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chmod(scratch, 0o777)
+        env = {**ENV, "TMPDIR": scratch}
+        with running("batch", "--isolation", "landlock", "-", env=env, stdin=subprocess.PIPE) as process:
+            code = "open('f', 'w').write('x'); import os, time; os.makedirs('a/b/c'); os.chmod('a/b', 0); time.sleep(60)"
+            process.stdin.write(json.dumps({"code": code if stage == "running" else "1"}) + "\n")
+            process.stdin.flush()
+            if stage == "waiting":
+                process.stdout.readline()
+            else:
+                assert until(lambda: any("f" in files for _, _, files in os.walk(scratch)))
+            assert until(lambda: len(os.listdir(scratch)) >= 1)
+            them = {"engine": [process.pid], "init": [], "zygote": []}
+            for pid, name in descendants(process.pid).items():
+                them["init" if name == "glovebox-init" else "zygote"].append(pid)  # and the guests
+            assert them["init"] and them["zygote"]
+            for who in killed.split():
+                for pid in them[who]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
+        assert until(lambda: not descendants(), 10)
+        assert run_json("1", "--isolation", "landlock", env=env)["status"] == "ok"
+        assert until(lambda: os.listdir(scratch) == []), os.listdir(scratch)
+
+
+def test_only_what_nobody_uses_is_swept():
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chmod(scratch, 0o777)
+        kept, gone = [], []
+        for name in ("glovebox-box-aaaaaa", "glovebox-box-bbbbbb", "glovebox-box-cccccccc", "glovebox-aaaaaa", "other"):
+            os.makedirs(f"{scratch}/{name}/workspace/deep/er")
+            (gone if len(name) == 19 else kept).append(name)
+        os.symlink("other", f"{scratch}/glovebox-box-dddddd")
+        open(f"{scratch}/glovebox-box-eeeeee", "w").close()
+        os.mkdir(f"{scratch}/glovebox-box-ffffff")
+        kept += ["glovebox-box-dddddd", "glovebox-box-eeeeee", "glovebox-box-ffffff"]
+        if ROOT:
+            os.mkdir(f"{scratch}/glovebox-box-gggggg")
+            os.chown(f"{scratch}/glovebox-box-gggggg", 12345, 12345)
+            kept.append("glovebox-box-gggggg")
+        lock = os.open(f"{scratch}/glovebox-box-ffffff", os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        assert run_json("1", "--isolation", "landlock", env={"TMPDIR": scratch})["status"] == "ok"
+        assert until(lambda: sorted(os.listdir(scratch)) == sorted(kept)), os.listdir(scratch)
+        assert os.listdir(f"{scratch}/other") == ["workspace"]
+        os.close(lock)
+
+
+def test_a_directory_that_is_swept_is_large():
+    """It is removed in turns of the loop; an engine that ends before leaves the rest to the next."""
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chmod(scratch, 0o777)
+        os.makedirs(f"{scratch}/glovebox-box-aaaaaa/" + "d/" * 300)
+        for i in range(3000):
+            open(f"{scratch}/glovebox-box-aaaaaa/d/{i}", "w").close()
+        for _ in range(50):
+            assert run_json("import time; time.sleep(.2)", "--isolation", "landlock", env={"TMPDIR": scratch})["status"] == "ok"
+            if os.listdir(scratch) == []:
+                break
+        assert os.listdir(scratch) == []
 
 
 def test_descriptors_do_not_grow():

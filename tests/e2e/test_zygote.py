@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from box import PYTHON, batch, descendants, run_json, running, until, value
+from box import ENV, PYTHON, batch, descendants, run_json, running, until, value
 
 
 @pytest.fixture(scope="module")
@@ -344,8 +344,11 @@ def test_a_guest_whose_box_is_gone_before_it_begins_does_not_begin(venv):
     """Where no namespace ends it: it has asked to die with its init when that was dead already."""
     python, site = venv
     site.joinpath("slow3.py").write_text("import os, time\nos.register_at_fork(before=lambda: time.sleep(.5))\n")
+    scratch = site.parent / "scratch"  # nobody is left to remove what is in it
+    scratch.mkdir()
+    scratch.chmod(0o777)
     with running("run", "--isolation", "landlock", "--python", python, "--preload", "slow3", "-c",
-                 "import time\ntime.sleep(60)") as process:
+                 "import time\ntime.sleep(60)", env={**ENV, "TMPDIR": str(scratch)}) as process:
         assert until(lambda: zygote_of(process))
         go_on = stop_at_exit(zygote_of(process))
         init, = [pid for pid, name in descendants(process.pid).items() if name == "glovebox-init"]
