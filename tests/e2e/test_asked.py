@@ -11,7 +11,7 @@ from box import PYTHON, Terminal, batch, glovebox
 from mcp import Legacy, Modern
 from test_approve import PROMPT
 from test_review import Server as Reviewer
-from test_sessions import engine
+from test_sessions import LEVELS, engine
 
 FORM = {"elicitation": {}}
 YES = {"action": "accept", "content": {"approve": True}}
@@ -136,11 +136,11 @@ def danger(tmp_path):
     return config, mark
 
 
-def asked(config, requests, *answers):
+def asked(config, requests, *answers, options=()):
     """The questions that a batch puts, each with its answer, and the results."""
     lines = b"".join(json.dumps(request).encode() + b"\n" for request in requests)
     questions = []
-    with Terminal("batch", "--config", config, "-j", "1", "-", input=lines) as t:
+    with Terminal("batch", "--config", config, "-j", "1", *options, "-", input=lines) as t:
         for answer in answers:
             questions.append(t.shows(PROMPT).replace("\r", ""))
             t.types(answer + "\n")
@@ -168,12 +168,13 @@ def test_what_an_unapproved_cell_left_is_shown_with_the_next(danger):
     assert [r["status"] for r in results] == ["ok", "rejected"] and not mark.exists()
 
 
-def test_a_module_put_there_is_shown_with_what_imports_it(danger):
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_module_put_there_is_shown_with_what_imports_it(danger, level):
     config, mark = danger
     requests = [op("write_file", files={"lib/m.py": "danger()  # WRITTEN\n"}),
                 unasked("import base64\nopen('n.py', 'wb').write(base64.b64decode('ZGFuZ2VyKCkgICMgTUFERQo='))\n1"),
                 cell("import lib.m, n"), cell("2")]
-    questions, results = asked(config, requests, "n", "n")
+    questions, results = asked(config, requests, "n", "n", options=("--isolation", level))
     for question in questions:  # a no is no yes to what was there
         assert "changed file lib/m.py" in question and "danger()  # WRITTEN" in question
         assert "changed file n.py" in question and "danger()  # MADE" in question
