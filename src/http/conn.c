@@ -22,6 +22,8 @@
 #include "http/core.h"
 #include "http/guard.h"
 
+static void on_output(struct evbuffer *output, const struct evbuffer_cb_info *info, void *data);
+
 /* ---- states ---- */
 
 static bool is_busy(enum conn_state state)
@@ -72,6 +74,7 @@ static void conn_free(struct conn *c)
     if (c->exchange)
         exchange_lose(c->exchange);
     conn_enter(c, CONN_IDLE);
+    (void)evbuffer_remove_cb(bufferevent_get_output(c->bev), on_output, c);
     bufferevent_free(c->bev);
     free(c);
 }
@@ -162,8 +165,10 @@ static void on_output(struct evbuffer *output, const struct evbuffer_cb_info *in
     (void)output;
     if (c->is_dropped)
         return;
+    if (c->unsent == 0 || info->n_deleted > 0)
+        c->taken_us = clock_us();
     if (c->unsent == 0) {
-        c->unsent_since_us = clock_us();
+        c->unsent_since_us = c->taken_us;
         c->sent = 0;
     }
     c->sent += info->n_deleted;

@@ -42,6 +42,7 @@ struct conn {
     bool has_skipped;               /* an empty line before it */
     size_t unsent;                  /* bytes that the client has not taken */
     int64_t unsent_since_us;        /* there have been such */
+    int64_t taken_us;               /* it took some of them, or there were none */
     size_t sent;                    /* bytes that it has taken since then */
     bool is_known;                  /* its last request was one of who may ask */
     bool is_excess;                 /* there were too many already: to be told so */

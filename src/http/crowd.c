@@ -184,12 +184,14 @@ static bool is_late(const struct conn *c, int64_t now)
     return false;
 }
 
-/* Does it take too little of what waits for it? */
+/* Does it take nothing of what waits for it, or too little? The kernel takes some for it. */
 static bool is_unread(const struct conn *c, int64_t now)
 {
+    int64_t patience = c->server->spec.limits.write_ms;
+
     return c->unsent > 0 &&
-           ms_since(c->unsent_since_us, now) >=
-               (int64_t)c->server->spec.limits.write_ms + (int64_t)(c->sent / (RATE_MIN / 1000));
+           (ms_since(c->taken_us, now) >= patience ||
+            ms_since(c->unsent_since_us, now) >= patience + (int64_t)(c->sent / (RATE_MIN / 1000)));
 }
 
 void crowd_sweep(struct http_server *s)
