@@ -259,6 +259,18 @@ json_t *json_base64(const void *bytes, size_t len)
     return json_stringn(out, out_len);
 }
 
+json_t *json_names(const json_t *list)
+{
+    json_t *names = json_object();
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        if (name)
+            (void)json_object_set_new(names, name, json_true());
+    }
+    return names;
+}
+
 bool json_array_has(const json_t *list, const char *text)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {

@@ -25,7 +25,11 @@ static inline const char *json_string_at(const json_t *object, const char *key,
     return text ? text : otherwise;
 }
 
-/* Is this string in the array? */
+/* The strings of an array as the keys of a new object: to ask for many names, where asking the array
+ * for each would cost names times items. */
+json_t *json_names(const json_t *list);
+
+/* Is this string in the array? For few questions: it is gone through for each. */
 bool json_array_has(const json_t *list, const char *text);
 
 /* How deep arrays and objects are nested: 1 for a plain value. */

@@ -145,21 +145,10 @@ static json_t *line_of(const char *text)
     return out;
 }
 
+/* With the name before it: the first line of the help text. */
 static json_t *signature_of(const struct tool *t)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *f = open_memstream(&text, &len);
-    json_t *out = NULL;
-
-    if (!f)
-        return NULL;
-    fputs(t->name, f);
-    signature_put(f, t->parameters, t->returns);
-    if (fclose(f) == 0)
-        out = json_string(text);
-    free(text);
-    return out;
+    return json_stringn(t->doc, strcspn(t->doc, "\n"));
 }
 
 static json_t *search(const struct toolset *set, const json_t *args, struct gb_err *err)

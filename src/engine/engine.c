@@ -225,6 +225,13 @@ int gb_tool_remove(struct gb_engine *engine, const char *name, char **ret_error)
                          ret_error);
 }
 
+int engine_use_tools(struct gb_engine *engine, struct toolset *set, char **ret_error)
+{
+    struct gb_err none = { 0 };
+
+    return replace_tools(engine, set, &none, ret_error);
+}
+
 char *gb_tools(const struct gb_engine *engine)
 {
     auto_json json_t *list = toolset_json(engine->config.tools);

@@ -55,6 +55,11 @@ struct tool_host {
     void *data;
 };
 
+/* Put this set, which is taken, in the place of the one that requests find: as gb_tools_set() does
+ * with a text, which would be read again as a whole for each tool that changed. */
+struct toolset;
+int engine_use_tools(struct gb_engine *engine, struct toolset *set, char **ret_error);
+
 /* NULL: nobody any more. Calls that were not answered must have been. */
 void engine_host_tools(struct gb_engine *engine, const struct tool_host *host);
 

@@ -2,6 +2,10 @@
  * One table of keywords, each with two functions: is its own value well formed, and does a value
  * obey it? Keywords that only describe have neither. A path to the place is kept while descending,
  * for the message.
+ *
+ * Schemas and values are hostile. Whatever looks at something pays for it first (spend()): a step
+ * for each place, and one for each 64 bytes of text that are looked at there. When that is used up,
+ * every loop ends, and the value does not obey.
  */
 #include "engine/schema.h"
 
@@ -17,7 +21,8 @@
 
 enum {
     DEPTH_MAX = 64,      /* of schemas within schemas, and of references */
-    STEPS_MAX = 1 << 20, /* that checking one value may take */
+    STEPS_MAX = 1 << 20, /* that checking one value may take: a tenth of a second */
+    STEP_BYTES = 64,     /* of text, looked at in one step */
     PATH_BYTES = 100,
     SHOWN_MAX = 60
 };
@@ -26,7 +31,9 @@ struct walk {
     const json_t *root;
     struct gb_err *err;
     unsigned depth;
-    unsigned steps;
+    unsigned trials; /* that are under way: what fails in them is not told */
+    size_t steps;
+    bool is_told;        /* why it is over */
     int64_t patterns_us; /* that are left for them */
     size_t path_len;
     char path[PATH_BYTES]; /* as far as it fits */
@@ -35,7 +42,32 @@ struct walk {
 static int check(struct walk *w, const json_t *schema);
 static int validate(struct walk *w, const json_t *schema, const json_t *value);
 
-#define fail(w, ...) gb_fail((w)->err, GB_E_INVALID, 0, __VA_ARGS__)
+/* In a trial a no is expected, and often many of them: no message is made of it. */
+#define fail(w, ...) \
+    ((w)->trials > 0 || (w)->is_told ? -1 : gb_fail((w)->err, GB_E_INVALID, 0, __VA_ARGS__))
+
+/* Pay for looking at so many bytes of text. False: there is nothing left to pay with. */
+static bool spend(struct walk *w, size_t bytes)
+{
+    w->steps += 1 + bytes / STEP_BYTES;
+    return w->steps < STEPS_MAX;
+}
+
+static bool is_over(const struct walk *w)
+{
+    return w->steps >= STEPS_MAX;
+}
+
+static int end(struct walk *w)
+{
+    w->steps = STEPS_MAX;
+    w->is_told = true;
+    return -1;
+}
+
+/* It cannot be told: not even "not" can make that a yes, so it is told although it be a trial. */
+#define give_up(w, ...) \
+    (w->is_told ? -1 : ((void)gb_fail((w)->err, GB_E_INVALID, 0, __VA_ARGS__), end(w)))
 
 /* ---- the place ---- */
 
@@ -100,14 +132,15 @@ static const char *type_of(const json_t *value)
     return "nothing";
 }
 
-/* Each comparison is a step, so that large values cannot be compared for ever. */
+/* Are they the same? No when that takes too long: whoever asks will stop. */
 static bool is_equal(struct walk *w, const json_t *a, const json_t *b)
 {
+    size_t len = json_string_length(a);
     const char *key;
     json_t *item;
 
-    if (++w->steps > STEPS_MAX)
-        return false; /* whoever asks will stop */
+    if (!spend(w, len == json_string_length(b) ? len : 0))
+        return false;
     if (json_is_number(a) && json_is_number(b) && json_typeof(a) != json_typeof(b))
         return json_number_value(a) == json_number_value(b);
     if (json_typeof(a) != json_typeof(b) || json_array_size(a) != json_array_size(b) ||
@@ -119,35 +152,54 @@ static bool is_equal(struct walk *w, const json_t *a, const json_t *b)
         if (!is_equal(w, json_array_get(a, i), json_array_get(b, i)))
             return false;
     json_object_foreach (json_shared(a), key, item) {
-        const json_t *other = json_object_get(b, key);
+        const json_t *other = spend(w, strlen(key)) ? json_object_get(b, key) : NULL;
         if (!other || !is_equal(w, item, other))
             return false;
     }
     return true;
 }
 
-static size_t count_characters(const json_t *text)
+/* 0 when that takes too long. */
+static size_t count_characters(struct walk *w, const json_t *text)
 {
     const char *at = json_string_value(text);
     size_t n = 0;
 
+    if (!spend(w, json_string_length(text)))
+        return 0;
     for (size_t i = 0; i < json_string_length(text); i++)
         n += (at[i] & 0xc0) != 0x80;
     return n;
 }
 
-/* JSON of a value, short enough for a message. */
-static void show(const json_t *value, char ret[SHOWN_MAX + 4])
-{
-    auto_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    size_t n = text ? strlen(text) : 0;
+struct shown {
+    char text[SHOWN_MAX + 2];
+    size_t len;
+};
 
-    if (n > SHOWN_MAX)
-        n = SHOWN_MAX;
-    while (n > 0 && text[n] && (text[n] & 0xc0) == 0x80)
+/* Ends the writing as soon as there is more than is shown. */
+static int take_shown(const char *piece, size_t len, void *data)
+{
+    struct shown *s = data;
+    size_t room = sizeof(s->text) - 1 - s->len;
+
+    memcpy(s->text + s->len, piece, len < room ? len : room);
+    s->len += len < room ? len : room;
+    return s->len > SHOWN_MAX ? -1 : 0;
+}
+
+/* JSON of a value, short enough for a message. A string is one piece of it, however long. */
+static void show(const struct walk *w, const json_t *value, char ret[SHOWN_MAX + 4])
+{
+    struct shown s = { .len = 0 };
+    size_t n;
+
+    if (w->trials == 0)
+        (void)json_dump_callback(value, take_shown, &s, JSON_COMPACT | JSON_ENCODE_ANY);
+    n = s.len > SHOWN_MAX ? SHOWN_MAX : s.len;
+    while (n > 0 && s.text[n] && (s.text[n] & 0xc0) == 0x80)
         n--;
-    (void)snprintf(ret, SHOWN_MAX + 4, "%.*s%s", (int)n, text ? text : "",
-                   text && text[n] ? "..." : "");
+    (void)snprintf(ret, SHOWN_MAX + 4, "%.*s%s", (int)n, s.text, s.text[n] ? "..." : "");
 }
 
 /* ---- is a keyword well formed? ---- */
@@ -279,7 +331,7 @@ static int obey_type(struct walk *w, const json_t *schema, const json_t *rule, c
     size_t len = 0, n = json_is_array(rule) ? json_array_size(rule) : 1;
 
     (void)schema;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && spend(w, 0); i++) {
         const char *type = json_string_value(json_is_array(rule) ? json_array_get(rule, i) : rule);
         if (is_type(value, type))
             return 0;
@@ -294,10 +346,10 @@ static int obey_enum(struct walk *w, const json_t *schema, const json_t *rule, c
     char list[SHOWN_MAX + 4];
 
     (void)schema;
-    for (size_t i = 0; i < json_array_size(rule); i++)
+    for (size_t i = 0; i < json_array_size(rule) && !is_over(w); i++)
         if (is_equal(w, json_array_get(rule, i), value))
             return 0;
-    show(rule, list);
+    show(w, rule, list);
     return fail(w, "%s must be one of %s", w->path, list);
 }
 
@@ -308,7 +360,7 @@ static int obey_const(struct walk *w, const json_t *schema, const json_t *rule, 
     (void)schema;
     if (is_equal(w, rule, value))
         return 0;
-    show(rule, text);
+    show(w, rule, text);
     return fail(w, "%s must be %s", w->path, text);
 }
 
@@ -327,7 +379,7 @@ static int fail_bound(struct walk *w, const char *what, const json_t *rule)
 {
     char text[SHOWN_MAX + 4];
 
-    show(rule, text);
+    show(w, rule, text);
     return fail(w, "%s must be %s %s", w->path, what, text);
 }
 
@@ -381,7 +433,7 @@ static int fail_count(struct walk *w, size_t have, const char *what, const char 
 
 static int obey_min_length(struct walk *w, const json_t *s, const json_t *rule, const json_t *value)
 {
-    size_t n = count_characters(value);
+    size_t n = count_characters(w, value);
 
     (void)s;
     return !json_is_string(value) || (double)n >= json_number_value(rule)
@@ -391,7 +443,7 @@ static int obey_min_length(struct walk *w, const json_t *s, const json_t *rule, 
 
 static int obey_max_length(struct walk *w, const json_t *s, const json_t *rule, const json_t *value)
 {
-    size_t n = count_characters(value);
+    size_t n = count_characters(w, value);
 
     (void)s;
     return !json_is_string(value) || (double)n <= json_number_value(rule)
@@ -446,23 +498,23 @@ static int obey_pattern(struct walk *w, const json_t *s, const json_t *rule, con
     (void)s;
     if (!json_is_string(value))
         return 0;
-    w->steps += 100; /* dearer than the other keywords */
+    if (!spend(w, json_string_length(value)))
+        return -1;
     n = pattern_match(json_string_value(rule), json_string_value(value), json_string_length(value),
                       &w->patterns_us);
     if (n > 0)
         return 0;
     if (n == 0)
         return fail(w, "%s does not match the pattern %.80s", w->path, json_string_value(rule));
-    w->steps = STEPS_MAX;
-    return fail(w, "%s takes too long to match against the pattern %.80s", w->path,
-                json_string_value(rule));
+    return give_up(w, "%s takes too long to match against the pattern %.80s", w->path,
+                   json_string_value(rule));
 }
 
 static int obey_unique(struct walk *w, const json_t *s, const json_t *rule, const json_t *value)
 {
     (void)s;
-    for (size_t i = 0; json_is_true(rule) && i < json_array_size(value); i++)
-        for (size_t k = 0; k < i && w->steps <= STEPS_MAX; k++)
+    for (size_t i = 0; json_is_true(rule) && i < json_array_size(value) && !is_over(w); i++)
+        for (size_t k = 0; k < i && !is_over(w); k++)
             if (is_equal(w, json_array_get(value, i), json_array_get(value, k)))
                 return fail(w, "%s has the same item at %zu and at %zu", w->path, k, i);
     return 0;
@@ -473,6 +525,8 @@ static int obey_required(struct walk *w, const json_t *s, const json_t *rule, co
     (void)s;
     for (size_t i = 0; json_is_object(value) && i < json_array_size(rule); i++) {
         const char *name = json_string_value(json_array_get(rule, i));
+        if (!spend(w, strlen(name)))
+            return -1;
         if (!json_object_get(value, name))
             return fail(w, "%s%s'%.60s' is missing", w->path, w->path_len ? ": " : "", name);
     }
@@ -483,7 +537,7 @@ static int validate_at(struct walk *w, const json_t *schema, const json_t *value
                        size_t number)
 {
     size_t before = enter(w, key ? "." : "[", key, number);
-    int r = validate(w, schema, value);
+    int r = spend(w, 0) ? validate(w, schema, value) : -1;
 
     if (r == 0)
         leave(w, before);
@@ -497,7 +551,9 @@ static int obey_properties(struct walk *w, const json_t *s, const json_t *rule, 
 
     (void)s;
     json_object_foreach (json_shared(rule), name, schema) {
-        const json_t *item = json_object_get(value, name);
+        const json_t *item = spend(w, strlen(name)) ? json_object_get(value, name) : NULL;
+        if (is_over(w))
+            return -1;
         if (item && validate_at(w, schema, item, name, 0) < 0)
             return -1;
     }
@@ -511,6 +567,8 @@ static int obey_additional(struct walk *w, const json_t *s, const json_t *rule, 
     json_t *item;
 
     json_object_foreach (json_shared(value), name, item) {
+        if (!spend(w, strlen(name)))
+            return -1;
         if (json_object_get(known, name))
             continue;
         if (json_is_false(rule))
@@ -528,7 +586,9 @@ static int obey_names(struct walk *w, const json_t *s, const json_t *rule, const
 
     (void)s;
     json_object_foreach (json_shared(value), name, item) {
-        auto_json json_t *text = json_string(name);
+        auto_json json_t *text = spend(w, strlen(name)) ? json_string(name) : NULL;
+        if (is_over(w))
+            return -1;
         if (text && validate_at(w, rule, text, name, 0) < 0)
             return -1;
     }
@@ -553,29 +613,40 @@ static int obey_items(struct walk *w, const json_t *s, const json_t *rule, const
     return 0;
 }
 
-/* How many of the schemas the value obeys; the message is that of the last that it does not. */
-static size_t count_obeyed(struct walk *w, const json_t *list, const json_t *value)
+static bool does_obey(struct walk *w, const json_t *schema, const json_t *value)
 {
-    size_t n = 0, before = w->path_len;
+    size_t before = w->path_len;
+    unsigned trials = w->trials++;
+    int r = validate(w, schema, value);
 
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        n += validate(w, json_array_get(list, i), value) == 0;
-        leave(w, before);
-    }
+    w->trials = trials;
+    leave(w, before);
+    return r == 0;
+}
+
+/* How many of the schemas the value obeys, up to `most`. */
+static size_t count_obeyed(struct walk *w, const json_t *list, const json_t *value, size_t most)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_array_size(list) && n < most && !is_over(w); i++)
+        n += does_obey(w, json_array_get(list, i), value);
     return n;
 }
 
 static int obey_any(struct walk *w, const json_t *s, const json_t *rule, const json_t *value)
 {
     (void)s;
-    if (count_obeyed(w, rule, value) > 0)
+    if (json_array_size(rule) == 1)
+        return validate(w, json_array_get(rule, 0), value);
+    if (count_obeyed(w, rule, value, 1) > 0)
         return 0;
-    return json_array_size(rule) == 1 ? -1 : fail(w, "%s is none of what it may be", w->path);
+    return fail(w, "%s is none of what it may be", w->path);
 }
 
 static int obey_one(struct walk *w, const json_t *s, const json_t *rule, const json_t *value)
 {
-    size_t n = count_obeyed(w, rule, value);
+    size_t n = count_obeyed(w, rule, value, 2);
 
     (void)s;
     if (n == 1)
@@ -592,15 +663,6 @@ static int obey_all(struct walk *w, const json_t *s, const json_t *rule, const j
         if (validate(w, json_array_get(rule, i), value) < 0)
             return -1;
     return 0;
-}
-
-static bool does_obey(struct walk *w, const json_t *schema, const json_t *value)
-{
-    size_t before = w->path_len;
-    int r = validate(w, schema, value);
-
-    leave(w, before);
-    return r == 0;
 }
 
 static int obey_not(struct walk *w, const json_t *s, const json_t *rule, const json_t *value)
@@ -723,8 +785,8 @@ static int obey_keywords(struct walk *w, const json_t *schema, const json_t *val
 
         if (rule && keywords[i].obey(w, schema, rule, value) < 0)
             return -1;
-        if (w->steps >= STEPS_MAX)
-            return fail(w, "it takes too long to check");
+        if (is_over(w))
+            return -1;
     }
     return 0;
 }
@@ -737,12 +799,10 @@ static int validate(struct walk *w, const json_t *schema, const json_t *value)
         return 0;
     if (json_is_false(schema))
         return fail(w, "%s may not be there", w->path);
-    if (++w->steps >= STEPS_MAX)
-        return fail(w, "it takes too long to check");
-    if (w->depth >= DEPTH_MAX) {
-        w->steps = STEPS_MAX; /* not even "not" can make this a yes */
-        return fail(w, "%s is nested too deeply to be checked", w->path);
-    }
+    if (!spend(w, 0))
+        return -1;
+    if (w->depth >= DEPTH_MAX)
+        return give_up(w, "%s is nested too deeply to be checked", w->path);
     w->depth++;
     r = obey_keywords(w, schema, value);
     w->depth--;
@@ -754,5 +814,7 @@ int schema_validate(const json_t *schema, const json_t *value, const char *name,
     struct walk w = { .root = schema, .err = err, .patterns_us = PATTERN_US };
 
     w.path_len = (size_t)snprintf(w.path, sizeof(w.path), "%.40s", name);
-    return validate(&w, schema, value);
+    if (validate(&w, schema, value) == 0)
+        return 0;
+    return is_over(&w) ? fail(&w, "it takes too long to check") : -1;
 }

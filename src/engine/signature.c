@@ -13,21 +13,35 @@ enum {
     DEPTH_MAX = 4,     /* of types within types; deeper is Any */
     UNION_MAX = 12,    /* members */
     LITERAL_MAX = 200, /* bytes of values that are listed */
-    TYPE_MAX = 400     /* bytes of a type */
+    TYPE_MAX = 400,    /* bytes of a type */
+    WORK_MAX = 500     /* types and members of unions that are looked at for one signature */
 };
 
-static void put_type(FILE *f, const json_t *root, const json_t *schema, int depth);
+/* A schema whose types are being written. References make one of a few lines stand for any number
+ * of types: each that is looked at is paid for, and when nothing is left to pay with it is Any. */
+struct source {
+    const json_t *root;
+    unsigned left;
+};
+
+static void put_type(FILE *f, struct source *s, const json_t *schema, int depth);
+
+static bool spend(struct source *s)
+{
+    s->left -= s->left > 0;
+    return s->left > 0;
+}
 
 /* The text of a type, which the caller frees. */
-static char *type_text(const json_t *root, const json_t *schema, int depth)
+static char *type_text(struct source *s, const json_t *schema, int depth)
 {
     char *text = NULL;
     size_t len = 0;
-    FILE *f = open_memstream(&text, &len);
+    FILE *f = spend(s) ? open_memstream(&text, &len) : NULL;
 
     if (!f)
-        return NULL;
-    put_type(f, root, schema, depth);
+        return strdup("Any");
+    put_type(f, s, schema, depth);
     if (fclose(f) == 0 && len <= TYPE_MAX)
         return text;
     free(text);
@@ -80,10 +94,10 @@ static void members_put(FILE *f, struct members *m)
 
 /* ---- types ---- */
 
-static void put_array(FILE *f, const json_t *root, const json_t *schema, int depth)
+static void put_array(FILE *f, struct source *s, const json_t *schema, int depth)
 {
     const json_t *items = json_object_get(schema, "items");
-    auto_free char *text = json_is_object(items) ? type_text(root, items, depth + 1) : NULL;
+    auto_free char *text = json_is_object(items) ? type_text(s, items, depth + 1) : NULL;
 
     if (text && strcmp(text, "Any") != 0)
         fprintf(f, "list[%s]", text);
@@ -91,11 +105,11 @@ static void put_array(FILE *f, const json_t *root, const json_t *schema, int dep
         fputs("list", f);
 }
 
-static void put_object(FILE *f, const json_t *root, const json_t *schema, int depth)
+static void put_object(FILE *f, struct source *s, const json_t *schema, int depth)
 {
     const json_t *values = json_object_get(schema, "additionalProperties");
     bool is_map = json_is_object(values) && !json_object_get(schema, "properties");
-    auto_free char *text = is_map ? type_text(root, values, depth + 1) : NULL;
+    auto_free char *text = is_map ? type_text(s, values, depth + 1) : NULL;
 
     if (text && strcmp(text, "Any") != 0)
         fprintf(f, "dict[str, %s]", text);
@@ -103,12 +117,11 @@ static void put_object(FILE *f, const json_t *root, const json_t *schema, int de
         fputs("dict", f);
 }
 
-static void put_named(FILE *f, const json_t *root, const json_t *schema, const char *type,
-                      int depth)
+static void put_named(FILE *f, struct source *s, const json_t *schema, const char *type, int depth)
 {
     static const struct {
         const char *name, *python;
-        void (*put)(FILE *f, const json_t *root, const json_t *schema, int depth);
+        void (*put)(FILE *f, struct source *s, const json_t *schema, int depth);
     } types[] = {
         { "string", "str", NULL },      { "integer", "int", NULL }, { "number", "float", NULL },
         { "boolean", "bool", NULL },    { "null", "None", NULL },   { "array", NULL, put_array },
@@ -119,7 +132,7 @@ static void put_named(FILE *f, const json_t *root, const json_t *schema, const c
         if (strcmp(types[i].name, type) != 0)
             continue;
         if (types[i].put)
-            types[i].put(f, root, schema, depth);
+            types[i].put(f, s, schema, depth);
         else
             fputs(types[i].python, f);
         return;
@@ -127,18 +140,18 @@ static void put_named(FILE *f, const json_t *root, const json_t *schema, const c
     fputs("Any", f);
 }
 
-static void put_types(FILE *f, const json_t *root, const json_t *schema, const json_t *names,
+static void put_types(FILE *f, struct source *s, const json_t *schema, const json_t *names,
                       int depth)
 {
     struct members m = { .n = 0 };
 
-    for (size_t i = 0; i < json_array_size(names); i++) {
+    for (size_t i = 0; i < json_array_size(names) && !m.is_open; i++) {
         char *text = NULL;
         size_t len = 0;
-        FILE *part = open_memstream(&text, &len);
+        FILE *part = spend(s) ? open_memstream(&text, &len) : NULL;
 
         if (part) {
-            put_named(part, root, schema, json_string_value(json_array_get(names, i)), depth);
+            put_named(part, s, schema, json_string_value(json_array_get(names, i)), depth);
             (void)fclose(part);
         }
         members_add(&m, text);
@@ -146,12 +159,12 @@ static void put_types(FILE *f, const json_t *root, const json_t *schema, const j
     members_put(f, &m);
 }
 
-static void put_union(FILE *f, const json_t *root, const json_t *list, int depth)
+static void put_union(FILE *f, struct source *s, const json_t *list, int depth)
 {
     struct members m = { .n = 0 };
 
-    for (size_t i = 0; i < json_array_size(list); i++)
-        members_add(&m, type_text(root, json_array_get(list, i), depth + 1));
+    for (size_t i = 0; i < json_array_size(list) && !m.is_open; i++)
+        members_add(&m, type_text(s, json_array_get(list, i), depth + 1));
     members_put(f, &m);
 }
 
@@ -161,11 +174,14 @@ static bool put_literal(FILE *f, const json_t *values)
     auto_free char *text = NULL;
     size_t len = 0;
 
-    for (size_t i = 0; i < json_array_size(values); i++) {
+    for (size_t i = 0; i < json_array_size(values) && len <= LITERAL_MAX; i++) {
         const json_t *value = json_array_get(values, i);
         if (!json_is_string(value) && !json_is_integer(value))
             return false;
+        len += 2 + json_string_length(value); /* at least */
     }
+    if (len > LITERAL_MAX)
+        return false;
     text = json_dumps(values, JSON_ENSURE_ASCII);
     len = text ? strlen(text) : 0;
     if (len < 3 || len > LITERAL_MAX)
@@ -181,7 +197,7 @@ static bool put_const(FILE *f, const json_t *value)
     return list && put_literal(f, list);
 }
 
-static void put_type(FILE *f, const json_t *root, const json_t *schema, int depth)
+static void put_type(FILE *f, struct source *s, const json_t *schema, int depth)
 {
     const json_t *type = json_object_get(schema, "type"), *any = json_object_get(schema, "anyOf");
     const json_t *all = json_object_get(schema, "allOf");
@@ -197,49 +213,45 @@ static void put_type(FILE *f, const json_t *root, const json_t *schema, int dept
         put_const(f, json_object_get(schema, "const")))
         return;
     if (json_is_string(type))
-        put_named(f, root, schema, json_string_value(type), depth);
+        put_named(f, s, schema, json_string_value(type), depth);
     else if (json_is_array(type))
-        put_types(f, root, schema, type, depth);
+        put_types(f, s, schema, type, depth);
     else if (any)
-        put_union(f, root, any, depth);
+        put_union(f, s, any, depth);
     else if (ref)
-        put_type(f, root, schema_refer(root, ref), depth + 1);
+        put_type(f, s, schema_refer(s->root, ref), depth + 1);
     else if (json_array_size(all) == 1)
-        put_type(f, root, json_array_get(all, 0), depth + 1);
+        put_type(f, s, json_array_get(all, 0), depth + 1);
     else
         fputs("Any", f);
 }
 
-void signature_put_type(FILE *f, const json_t *root, const json_t *schema)
+static void put_whole_type(FILE *f, struct source *s, const json_t *schema)
 {
-    auto_free char *text = schema ? type_text(root, schema, 0) : NULL;
+    auto_free char *text = schema ? type_text(s, schema, 0) : NULL;
 
     fputs(text ? text : "Any", f);
 }
 
-/* ---- the whole ---- */
-
-static bool has_name(const json_t *list, const char *name)
+void signature_put_type(FILE *f, const json_t *root, const json_t *schema)
 {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), name) == 0)
-            return true;
-    return false;
+    put_whole_type(f, &(struct source){ .root = root, .left = WORK_MAX }, schema);
 }
 
+/* ---- the whole ---- */
+
 /* Those that must be given, or those that need not be. Returns what the next is separated by. */
-static const char *put_parameters(FILE *f, const json_t *parameters, bool is_required,
-                                  const char *between)
+static const char *put_parameters(FILE *f, struct source *s, const json_t *required,
+                                  bool is_required, const char *between)
 {
-    const json_t *required = json_object_get(parameters, "required");
     const char *name;
     json_t *schema;
 
-    json_object_foreach (json_object_get(parameters, "properties"), name, schema) {
-        if (!name_is_variable(name) || has_name(required, name) != is_required)
+    json_object_foreach (json_object_get(s->root, "properties"), name, schema) {
+        if (!name_is_variable(name) || (json_object_get(required, name) != NULL) != is_required)
             continue;
         fprintf(f, "%s%s: ", between, name);
-        signature_put_type(f, parameters, schema);
+        put_whole_type(f, s, schema);
         if (!is_required)
             fputs(" = ...", f);
         between = ", ";
@@ -264,11 +276,13 @@ static bool has_more(const json_t *parameters)
 
 void signature_put(FILE *f, const json_t *parameters, const json_t *returns)
 {
+    struct source s = { .root = parameters, .left = WORK_MAX };
+    auto_json json_t *required = json_names(json_object_get(parameters, "required"));
     const char *between = "*, ";
 
     fputc('(', f);
-    between = put_parameters(f, parameters, true, between);
-    between = put_parameters(f, parameters, false, between);
+    between = put_parameters(f, &s, required, true, between);
+    between = put_parameters(f, &s, required, false, between);
     if (has_more(parameters))
         fprintf(f, "%s**more: Any", between[0] == ',' ? between : "");
     fputs(") -> ", f);

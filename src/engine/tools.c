@@ -14,7 +14,6 @@
 
 enum {
     DESCRIPTION_MAX = 16 << 10,
-    SCHEMA_MAX = 256 << 10,
     SCHEMA_DEPTH_MAX = 64,
     TIMEOUT_MAX_S = 7 * 86400,
     DOC_LINE_MAX = 1000,
@@ -71,10 +70,10 @@ static int take_description(struct tool *t, const json_t *value, struct gb_err *
 
 static int take_schema(const char *key, const json_t *value, struct gb_err *err)
 {
-    if (json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) > SCHEMA_MAX ||
+    if (json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) > TOOL_SCHEMA_MAX ||
         json_depth(value) > SCHEMA_DEPTH_MAX)
         return gb_fail(err, GB_E_INVALID, 0, "%s: more than %d KiB, or more than %d deep", key,
-                       SCHEMA_MAX >> 10, SCHEMA_DEPTH_MAX);
+                       TOOL_SCHEMA_MAX >> 10, SCHEMA_DEPTH_MAX);
     return schema_check(value, err) < 0 ? gb_fail_wrap(err, "%s", key) : 0;
 }
 
@@ -239,13 +238,17 @@ static struct toolset *set_new(size_t room, struct gb_err *err)
     struct toolset *set =
         room <= TOOLS_MAX ? calloc(1, sizeof(*set) + room * sizeof(void *)) : NULL;
 
-    if (set)
+    if (set) {
         set->refs = 1;
-    else if (room > TOOLS_MAX)
+        set->places = json_object();
+    }
+    if (set && set->places)
+        return set;
+    if (room > TOOLS_MAX)
         gb_err_set(err, GB_E_LIMIT, 0, "more than %d tools", TOOLS_MAX);
     else
         gb_err_set(err, GB_E_SYSTEM, ENOMEM, "making a list of tools");
-    return set;
+    return toolset_unref(set);
 }
 
 struct toolset *toolset_ref(struct toolset *set)
@@ -261,6 +264,7 @@ struct toolset *toolset_unref(struct toolset *set)
         return NULL;
     for (size_t i = 0; i < set->count; i++)
         tool_unref(set->tools[i]);
+    json_decref(set->places);
     free(set);
     return NULL;
 }
@@ -268,11 +272,23 @@ struct toolset *toolset_unref(struct toolset *set)
 /* Its place; how many there are if there is none. */
 static size_t find(const struct toolset *set, const char *name)
 {
-    size_t i = 0;
+    const json_t *place = set ? json_object_get(set->places, name) : NULL;
 
-    while (set && i < set->count && strcmp(set->tools[i]->name, name) != 0)
-        i++;
-    return i;
+    return place ? (size_t)json_integer_value(place) : toolset_count(set);
+}
+
+/* Takes the tool, of whose name there is none yet, or which takes that one's place. */
+static void set_put(struct toolset *set, struct tool *tool)
+{
+    size_t place = find(set, tool->name);
+
+    if (place == set->count) {
+        (void)json_object_set_new(set->places, tool->name, json_integer((json_int_t)place));
+        set->count++;
+    } else {
+        tool_unref(set->tools[place]);
+    }
+    set->tools[place] = tool;
 }
 
 struct tool *toolset_find(const struct toolset *set, const char *name)
@@ -298,7 +314,7 @@ static int set_read_one(struct toolset *set, json_t *spec, struct gb_err *err)
         tool_unref(tool);
         return -1;
     }
-    set->tools[set->count++] = tool;
+    set_put(set, tool);
     return 0;
 }
 
@@ -333,22 +349,30 @@ struct toolset *toolset_read(const json_t *tools, struct gb_err *err)
     return r == 0 ? set : toolset_unref(set);
 }
 
+struct toolset *toolset_join(struct toolset *const *sets, size_t n, struct gb_err *err)
+{
+    struct toolset *all;
+    size_t room = 0;
+
+    for (size_t i = 0; i < n; i++)
+        room += toolset_count(sets[i]);
+    all = set_new(room, err);
+    for (size_t i = 0; all && i < n; i++)
+        for (size_t k = 0; k < toolset_count(sets[i]); k++)
+            set_put(all, tool_ref(sets[i]->tools[k]));
+    return all;
+}
+
 struct toolset *toolset_with(const struct toolset *set, const json_t *tool, struct gb_err *err)
 {
     struct toolset *more = set_new(toolset_count(set) + 1, err);
     struct tool *added = more ? tool_new(json_deep_copy(tool), err) : NULL;
-    size_t place;
 
     if (!added)
         return toolset_unref(more);
     for (size_t i = 0; set && i < set->count; i++)
-        more->tools[more->count++] = tool_ref(set->tools[i]);
-    place = find(more, added->name);
-    if (place < more->count)
-        tool_unref(more->tools[place]);
-    else
-        more->count++;
-    more->tools[place] = added;
+        set_put(more, tool_ref(set->tools[i]));
+    set_put(more, added);
     return more;
 }
 
@@ -365,7 +389,7 @@ struct toolset *toolset_without(const struct toolset *set, const char *name, str
     less = set_new(set->count, err);
     for (size_t i = 0; less && i < set->count; i++)
         if (strcmp(set->tools[i]->name, name) != 0)
-            less->tools[less->count++] = tool_ref(set->tools[i]);
+            set_put(less, tool_ref(set->tools[i]));
     return less;
 }
 
@@ -374,6 +398,10 @@ struct toolset *toolset_narrow(const struct toolset *set, const json_t *names, s
     struct toolset *less = set_new(toolset_count(set), err);
     char list[160];
 
+    if (json_array_size(names) > TOOLS_MAX) {
+        (void)gb_fail(err, GB_E_LIMIT, 0, "more than %d names", TOOLS_MAX);
+        return toolset_unref(less);
+    }
     for (size_t i = 0; less && i < json_array_size(names); i++) {
         const char *name = json_string_value(json_array_get(names, i));
         struct tool *tool = toolset_find(set, name);
@@ -384,12 +412,11 @@ struct toolset *toolset_narrow(const struct toolset *set, const json_t *names, s
                           list);
             return toolset_unref(less);
         }
-        if (!toolset_find(less, name))
-            less->tools[less->count++] = tool_ref(tool);
+        set_put(less, tool_ref(tool));
     }
     for (size_t i = 0; less && less->count > 0 && i < toolset_count(set); i++)
-        if (set->tools[i]->builtin != TOOL_ORDINARY && !toolset_find(less, set->tools[i]->name))
-            less->tools[less->count++] = tool_ref(set->tools[i]);
+        if (set->tools[i]->builtin != TOOL_ORDINARY)
+            set_put(less, tool_ref(set->tools[i]));
     return less;
 }
 

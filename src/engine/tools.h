@@ -10,7 +10,8 @@
 #include "base/err.h"
 
 enum {
-    TOOLS_MAX = 2000 /* in a set */
+    TOOLS_MAX = 2000, /* in a set */
+    TOOL_SCHEMA_MAX = 256 << 10
 };
 
 /* Tools about tools. They stay when a request narrows the set. */
@@ -38,6 +39,7 @@ struct tool {
 
 struct toolset {
     unsigned refs;
+    json_t *places; /* by name */
     size_t count;
     struct tool *tools[];
 };
@@ -45,6 +47,9 @@ struct toolset {
 /* From configuration: a list of tools, or an object of them by name. NULL with err. A reference
  * to a set may be NULL everywhere below: there are no tools then. */
 struct toolset *toolset_read(const json_t *tools, struct gb_err *err);
+
+/* The tools of all these sets; of two of one name, the later. */
+struct toolset *toolset_join(struct toolset *const *sets, size_t n, struct gb_err *err);
 
 struct toolset *toolset_ref(struct toolset *set);
 struct toolset *toolset_unref(struct toolset *set); /* NULL */

@@ -24,8 +24,7 @@ enum {
     BACKOFF_MAX_MS = 60000,
     WAIT_MAX_MS = 5000,       /* for a server that will begin again: a call waits no longer */
     HEALTHY_US = 30000000,    /* a life that long makes it forget the failures before */
-    REFRESH_MS = 200,         /* after a change */
-    REFRESH_MIN_US = 1000000, /* between two lists */
+    REFRESH_MS = 200, /* after a change */
     WINDOW_US = 10000000,
     FLOOD_MAX = 20000, /* messages in a window that nobody asked for */
     LOG_MAX = 100      /* lines in a window */
@@ -464,13 +463,13 @@ static void on_start_late(evutil_socket_t fd, short what, void *data)
 static void on_refresh(evutil_socket_t fd, short what, void *data)
 {
     struct client *c = data;
-    struct timeval later = in_ms(REFRESH_MIN_US / 1000);
+    struct timeval later = in_ms((uint64_t)c->refresh_us / 1000);
 
     (void)fd;
     (void)what;
     if (c->state != CLIENT_READY)
         return;
-    if (c->own || clock_us() - c->listed_us < REFRESH_MIN_US) {
+    if (c->own || clock_us() - c->listed_us < c->refresh_us) {
         (void)evtimer_add(c->on_refresh, &later);
         return;
     }

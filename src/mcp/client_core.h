@@ -51,6 +51,7 @@ struct client {
     struct client_request *health;
     bool wants_refresh;
     int64_t listed_us;
+    int64_t refresh_us; /* between two lists: longer while each is another than the one before */
     struct flood flood, chatter; /* messages that nobody asked for; lines of log */
     char problem[200];
     char version[32];

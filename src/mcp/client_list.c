@@ -16,7 +16,9 @@ enum {
     NAME_MAX_BYTES = 128,
     PAGE_MS = 30000,
     TTL_MIN_MS = 60000,
-    TTL_MAX_MS = 86400000
+    TTL_MAX_MS = 86400000,
+    REFRESH_MIN_US = 1000000, /* between two lists */
+    REFRESH_MAX_US = 64000000
 };
 
 static void ask_page(struct client *c, const char *cursor);
@@ -97,12 +99,27 @@ static void set_ttl(struct client *c, const json_t *result)
     (void)evtimer_add(c->on_refresh, &in);
 }
 
+/* A server whose tools change all the time is asked for them less and less often: each list costs
+ * as much as it is long. */
+static void set_pace(struct client *c, bool is_changed)
+{
+    int64_t now = clock_us();
+    bool is_again = c->refresh_us != 0 && now - c->listed_us < 2 * c->refresh_us;
+
+    if (!is_changed || !is_again)
+        c->refresh_us = REFRESH_MIN_US;
+    else if (c->refresh_us < REFRESH_MAX_US)
+        c->refresh_us *= 2;
+    c->listed_us = now;
+}
+
 static void finish(struct client *c)
 {
     json_t *before = c->tools;
+    bool is_same = json_equal(c->tools, c->listing) != 0;
 
-    c->listed_us = clock_us();
-    if (json_equal(c->tools, c->listing)) { /* others look into it: the one that they know stays */
+    set_pace(c, !is_same);
+    if (is_same) { /* others look into it: the one that they know stays */
         json_decref(take_ptr(c->listing));
     } else {
         c->tools = take_ptr(c->listing);

@@ -17,7 +17,8 @@
 
 enum {
     GRACE_MS = 200,
-    END_MS = 900 /* that ending all of them may take; then what is left is killed */
+    READ_PAUSE_US = 5000, /* between two pieces of a list */
+    END_MS = 900          /* that ending all of them may take; then what is left is killed */
 };
 
 /* A call of a program's that a server works on. */
@@ -190,9 +191,9 @@ static const struct offered *find(struct downstream *d, const char *name, struct
         if (strlen(u->spec->ident) != len || strncmp(u->spec->ident, name, len) != 0)
             continue;
         *ret = u;
-        for (size_t k = 0; k < u->n_tools; k++)
-            if (strcmp(u->tools[k].name, name) == 0)
-                return &u->tools[k];
+        for (size_t k = 0; k < u->offer.n_tools; k++)
+            if (strcmp(u->offer.tools[k].name, name) == 0)
+                return &u->offer.tools[k];
     }
     return NULL;
 }
@@ -273,42 +274,56 @@ static size_t share_of(const struct downstream *d, size_t room)
     for (size_t share = room;; share--) {
         size_t n = 0;
         for (size_t i = 0; i < d->spec.servers.count; i++)
-            n += d->servers[i].n_tools < share ? d->servers[i].n_tools : share;
+            n += d->servers[i].offer.n_tools < share ? d->servers[i].offer.n_tools : share;
         if (n <= room || share == 0)
             return share;
     }
 }
 
-static json_t *all_tools(struct downstream *d)
+/* The engine's own, and those about tools. NULL with err. */
+static struct toolset *fixed_tools(const struct downstream *d, struct gb_err *err)
 {
     auto_json json_t *about = json_loads(about_tools, 0, NULL);
-    json_t *list = json_copy(d->own);
-    size_t n, share;
+    auto_json json_t *list = json_copy(d->own);
 
     for (size_t i = 0; i < json_array_size(about); i++)
         if (!has_own(d, json_string_at(json_array_get(about, i), "name", "")))
             (void)json_array_append(list, json_array_get(about, i));
-    n = json_array_size(list);
-    share = share_of(d, n < TOOLS_MAX ? TOOLS_MAX - n : 0);
+    return toolset_read(list, err);
+}
+
+static struct toolset *all_tools(struct downstream *d, struct gb_err *err)
+{
+    size_t room = TOOLS_MAX - toolset_count(d->fixed), share = share_of(d, room), n = 0;
+    auto_free struct toolset **sets = calloc(TOOLS_MAX + 1, sizeof(struct toolset *));
+
+    if (!sets) {
+        (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "making a list of tools");
+        return NULL;
+    }
+    sets[n++] = d->fixed;
     for (size_t i = 0; i < d->spec.servers.count; i++) {
         struct upstream *u = &d->servers[i];
-        for (size_t k = 0; k < u->n_tools && k < share; k++)
-            (void)json_array_append_new(list, offered_spec(u, &u->tools[k]));
-        if (u->n_tools > share)
+        for (size_t k = 0; k < u->offer.n_tools && k < share; k++)
+            sets[n++] = u->offer.tools[k].set;
+        if (u->offer.n_tools > share)
             downstream_log(u, "there are more than %d tools in all: %zu of its %zu are left out",
-                           TOOLS_MAX, u->n_tools - share, u->n_tools);
+                           TOOLS_MAX, u->offer.n_tools - share, u->offer.n_tools);
     }
-    return list;
+    return toolset_join(sets, n, err);
 }
 
 /* Give the engine what there is now. */
 static void install(struct downstream *d)
 {
-    auto_json json_t *list = all_tools(d);
-    auto_free char *text = json_text(list), *error = NULL;
+    struct gb_err err = { 0 };
+    struct toolset *set = all_tools(d, &err);
+    auto_free char *error = NULL;
     auto_json json_t *why = NULL;
 
-    if (text && gb_tools_set(d->spec.engine, text, &error) < 0) {
+    if (!set) {
+        d->spec.log(d->spec.data, "*", err.msg);
+    } else if (engine_use_tools(d->spec.engine, set, &error) < 0) {
         why = error ? json_loads(error, 0, NULL) : NULL;
         d->spec.log(d->spec.data, "*", json_string_at(why, "message", "memory ran out"));
     }
@@ -328,25 +343,49 @@ static void on_changed(evutil_socket_t fd, short what, void *data)
         install(d);
 }
 
-/* Several servers may have something new at the same time. */
-static void on_listed(void *data)
-{
-    static const struct timeval now = { 0 };
-    struct upstream *u = data;
-
-    offered_read(u);
-    (void)evtimer_add(u->all->on_changed, &now);
-}
-
+/* Whoever waits for all servers wants their tools too. */
 static void on_settled(void *data)
 {
     struct upstream *u = data;
 
     if (downstream_is_settled(u->all)) {
-        (void)evtimer_del(u->all->on_changed); /* whoever waits for that wants the tools too */
+        (void)evtimer_del(u->all->on_changed);
         install(u->all);
     }
     gb_wake(u->all->spec.engine);
+}
+
+/* Read on; then wait for as long as that took, which is the others' time. */
+static void read_on(struct upstream *u)
+{
+    static const struct timeval now = { 0 }, pause = { .tv_usec = READ_PAUSE_US };
+
+    if (!offer_go_on(u)) {
+        (void)evtimer_add(u->on_read, &pause);
+        return;
+    }
+    (void)evtimer_add(u->all->on_changed, &now); /* several servers may have something new */
+}
+
+static void on_read(evutil_socket_t fd, short what, void *data)
+{
+    struct upstream *u = data;
+
+    (void)fd;
+    (void)what;
+    if (u->all->is_ending)
+        return;
+    read_on(u);
+    if (offer_is_read(u) && downstream_is_settled(u->all))
+        on_settled(u);
+}
+
+static void on_listed(void *data)
+{
+    struct upstream *u = data;
+
+    offer_begin(u);
+    read_on(u);
 }
 
 /* ---- life ---- */
@@ -371,7 +410,8 @@ static int start_servers(struct downstream *d, struct gb_err *err)
         if (u->spec->argv &&
             engine_guard_program(d->spec.engine, u->spec->argv, u->spec->cwd, err) < 0)
             return -1;
-        u->client = client_new(&spec);
+        u->on_read = evtimer_new(spec.base, on_read, u);
+        u->client = u->on_read ? client_new(&spec) : NULL;
         if (!u->client)
             return gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");
     }
@@ -400,7 +440,8 @@ struct downstream *downstream_new(struct downstream_spec *spec, struct gb_err *e
         (void)gb_fail(err, GB_E_SYSTEM, ENOMEM, "beginning with the MCP servers");
         return downstream_free(d);
     }
-    if (start_servers(d, err) < 0)
+    d->fixed = fixed_tools(d, err);
+    if (!d->fixed || start_servers(d, err) < 0)
         return downstream_free(d);
     engine_host_tools(spec->engine, &host);
     return d;
@@ -409,7 +450,8 @@ struct downstream *downstream_new(struct downstream_spec *spec, struct gb_err *e
 bool downstream_is_settled(const struct downstream *d)
 {
     for (size_t i = 0; i < d->spec.servers.count; i++)
-        if (!d->servers[i].client || !client_is_settled(d->servers[i].client))
+        if (!d->servers[i].client || !client_is_settled(d->servers[i].client) ||
+            !offer_is_read(&d->servers[i]))
             return false;
     return true;
 }
@@ -466,12 +508,16 @@ struct downstream *downstream_free(struct downstream *d)
     engine_host_tools(d->spec.engine, NULL);
     for (size_t i = 0; d->servers && i < d->spec.servers.count; i++) {
         (void)client_free(d->servers[i].client);
-        offered_done(&d->servers[i]);
+        if (d->servers[i].on_read)
+            event_free(d->servers[i].on_read);
+        offer_done(&d->servers[i].offer);
+        offer_done(&d->servers[i].reading);
     }
     if (d->on_changed)
         event_free(d->on_changed);
     (void)shelf_free(d->shelf);
     json_decref(d->own);
+    (void)toolset_unref(d->fixed);
     json_decref(d->shown);
     servers_done(&d->spec.servers);
     free(d->servers);

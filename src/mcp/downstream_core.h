@@ -12,7 +12,17 @@ struct offered {
     const char *tool;        /* as the server does; looks into: */
     const json_t *described; /* the server's own words, borrowed from the list of the client */
     json_t *returns;         /* what its result is checked against, or NULL */
+    struct toolset *set;     /* of it alone, as the engine has it */
     bool needs_approval;
+};
+
+/* What a server offers, as far as its list has been read. */
+struct offer {
+    json_t *list;   /* of the client; owned. NULL: there is none */
+    json_t *idents; /* how many of its tools programs would find under a name */
+    struct offered *tools;
+    size_t n_tools;
+    size_t at; /* in the list: where reading goes on */
 };
 
 struct relay;
@@ -22,14 +32,16 @@ struct upstream {
     size_t number;
     const struct server_spec *spec;
     struct client *client;
-    struct offered *tools;
-    size_t n_tools;
+    struct offer offer;   /* in force */
+    struct offer reading; /* takes its place when all of it is read */
+    struct event *on_read;
 };
 
 struct downstream {
     struct downstream_spec spec;
     struct upstream *servers;
-    json_t *own; /* the engine's tools without ours */
+    json_t *own;           /* the engine's tools without ours */
+    struct toolset *fixed; /* these, and those about tools */
     struct relay *relays;
     struct shelf *shelf;
     struct event *on_changed;
@@ -40,12 +52,13 @@ struct downstream {
 
 /* ---- offered.c ---- */
 
-/* Read what the server lists, name by name. */
-void offered_read(struct upstream *u);
-void offered_done(struct upstream *u);
+/* Begin to read what the server lists, in place of a list that was being read. */
+void offer_begin(struct upstream *u);
 
-/* The engine's description of one; new. */
-json_t *offered_spec(const struct upstream *u, const struct offered *o);
+/* Read on, for a few milliseconds. False: there is more. When all is read it is in force. */
+bool offer_go_on(struct upstream *u);
+bool offer_is_read(const struct upstream *u);
+void offer_done(struct offer *o);
 
 /* ---- outcome.c ---- */
 

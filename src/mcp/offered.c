@@ -1,8 +1,15 @@
-/* A server's tools as the engine's: names that Python takes, schemas that can be checked. */
+/*
+ * A server's tools as the engine's: names that Python takes, schemas that can be checked.
+ *
+ * A list may have a thousand tools with schemas of a quarter of a megabyte each, and another one may
+ * come every second. So it is read a few milliseconds at a time, tool by tool, and takes the place of
+ * the one before when it is through. What is known of a tool that did not change is kept.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "engine/relax.h"
@@ -11,34 +18,29 @@
 
 enum {
     NAME_MAX_BYTES = 128,
-    DESCRIPTION_MAX = 16 << 10
+    DESCRIPTION_MAX = 16 << 10,
+    SLICE_US = 5000
 };
 
 /* ---- names ---- */
 
-static bool is_taken(const struct upstream *u, const char *name)
+/* How many of the listed tools programs would find under each name. */
+static json_t *count_idents(const json_t *list)
 {
-    for (size_t i = 0; i < u->n_tools; i++)
-        if (strcmp(u->tools[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* How many of the listed tools programs would find under this name. */
-static size_t count_named(const json_t *list, const char *ident)
-{
-    char other[NAME_MAX_BYTES + 4];
-    size_t n = 0;
+    char ident[NAME_MAX_BYTES + 4];
+    json_t *counts = json_object();
 
     for (size_t i = 0; i < json_array_size(list); i++)
-        n += ident_of(json_string_at(json_array_get(list, i), "name", ""), false, other,
-                      sizeof(other)) &&
-             strcmp(other, ident) == 0;
-    return n;
+        if (ident_of(json_string_at(json_array_get(list, i), "name", ""), false, ident,
+                     sizeof(ident)))
+            (void)json_object_set_new(
+                counts, ident,
+                json_integer(json_integer_value(json_object_get(counts, ident)) + 1));
+    return counts;
 }
 
 /* "server.tool"; NULL, having said so, when there can be none. The caller frees it. */
-static char *name_of(struct upstream *u, const json_t *list, const char *tool)
+static char *name_of(struct upstream *u, const char *tool)
 {
     char ident[NAME_MAX_BYTES + 4];
     char *name = NULL;
@@ -51,7 +53,7 @@ static char *name_of(struct upstream *u, const json_t *list, const char *tool)
                        tool);
         return NULL;
     }
-    if (count_named(list, ident) > 1) {
+    if (json_integer_value(json_object_get(u->reading.idents, ident)) > 1) {
         downstream_log(u,
                        "the tool '%.60s' is left out: programs would find another one as "
                        "'%s.%.60s' too",
@@ -77,7 +79,19 @@ static void put(json_t *spec, const char *key, json_t *value)
         (void)json_object_set_new(spec, key, value);
 }
 
-json_t *offered_spec(const struct upstream *u, const struct offered *o)
+/* Relaxed, as far as need be; NULL: there is none. One that is too large for the engine is left as it
+ * is, and refused there, with the tool. */
+static json_t *schema_of(const json_t *described, const char *key)
+{
+    json_t *schema = json_object_get(described, key);
+
+    if (schema && json_dumpb(schema, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) > TOOL_SCHEMA_MAX)
+        return json_incref(schema);
+    return schema ? schema_relax(schema) : NULL;
+}
+
+/* The engine's description of it; new. */
+static json_t *spec_of(const struct upstream *u, const struct offered *o)
 {
     const char *description = json_string_at(o->described, "description", NULL);
     json_t *spec = json_pack("{s:s,s:b,s:f}", "name", o->name, "hosted", 1, "timeout",
@@ -87,61 +101,116 @@ json_t *offered_spec(const struct upstream *u, const struct offered *o)
         description = json_string_at(o->described, "title", NULL);
     if (description)
         put(spec, "description", cut_text(description));
-    put(spec, "parameters", schema_relax(json_object_get(o->described, "inputSchema")));
+    put(spec, "parameters", schema_of(o->described, "inputSchema"));
     put(spec, "returns", json_incref(o->returns));
     if (o->needs_approval)
         put(spec, "approval", json_string("always"));
     return spec;
 }
 
-/* Does the engine take it? Without its schemas, if they are what it does not take. */
-static bool is_usable(struct upstream *u, const struct offered *o)
+/* As the engine has it. NULL, having said so: it does not take it. */
+static struct toolset *set_of(struct upstream *u, const struct offered *o)
 {
-    auto_json json_t *spec = offered_spec(u, o);
+    auto_json json_t *spec = spec_of(u, o);
     auto_json json_t *list = json_pack("[O]", spec);
     struct gb_err err = { 0 };
     struct toolset *set = list ? toolset_read(list, &err) : NULL;
 
     if (!set)
         downstream_log(u, "the tool '%.60s' is left out: %.160s", o->tool, err.msg);
-    (void)toolset_unref(set);
-    return set != NULL;
+    return set;
 }
 
 /* ---- all ---- */
 
-void offered_done(struct upstream *u)
+static void offered_done(struct offered *o)
 {
-    for (size_t i = 0; i < u->n_tools; i++) {
-        free(u->tools[i].name);
-        json_decref(u->tools[i].returns);
-    }
-    free(take_ptr(u->tools));
-    u->n_tools = 0;
+    free(o->name);
+    json_decref(o->returns);
+    (void)toolset_unref(o->set);
 }
 
-void offered_read(struct upstream *u)
+void offer_done(struct offer *o)
+{
+    for (size_t i = 0; i < o->n_tools; i++)
+        offered_done(&o->tools[i]);
+    free(o->tools);
+    json_decref(o->idents);
+    json_decref(o->list);
+    *o = (struct offer){ 0 };
+}
+
+/* What is known of the same tool by the list in force; NULL: nothing, or it has changed. Lists
+ * mostly keep their order. */
+static const struct offered *known(const struct upstream *u, const char *name,
+                                   const json_t *described)
+{
+    const struct offer *o = &u->offer;
+    size_t from = u->reading.n_tools;
+
+    for (size_t i = 0; i < o->n_tools; i++) {
+        const struct offered *other = &o->tools[(from + i) % o->n_tools];
+
+        if (strcmp(other->name, name) == 0)
+            return json_equal(other->described, json_shared(described)) ? other : NULL;
+    }
+    return NULL;
+}
+
+static void read_one(struct upstream *u, const json_t *described)
+{
+    const char *tool = json_string_at(described, "name", "");
+    struct offered o = { .tool = tool, .described = described };
+    const struct offered *before;
+
+    if (!server_offers(u->spec, tool))
+        return;
+    o.name = name_of(u, tool);
+    o.needs_approval = server_lists(u->spec->approval, tool);
+    before = o.name ? known(u, o.name, described) : NULL;
+    if (before) {
+        o.returns = json_incref(before->returns);
+        o.set = toolset_ref(before->set);
+    } else if (o.name) {
+        o.returns = schema_of(described, "outputSchema");
+        o.set = set_of(u, &o);
+    }
+    if (o.set)
+        u->reading.tools[u->reading.n_tools++] = o;
+    else
+        offered_done(&o);
+}
+
+void offer_begin(struct upstream *u)
 {
     const json_t *list = client_tools(u->client);
 
-    offered_done(u);
-    u->tools = calloc(json_array_size(list) + 1, sizeof(*u->tools));
-    for (size_t i = 0; u->tools && i < json_array_size(list); i++) {
-        const json_t *described = json_array_get(list, i);
-        const char *tool = json_string_at(described, "name", "");
-        const json_t *returns = json_object_get(described, "outputSchema");
-        struct offered o = { .tool = tool, .described = described };
+    offer_done(&u->reading);
+    u->reading =
+        (struct offer){ .list = json_incref(json_shared(list)),
+                        .idents = count_idents(list),
+                        .tools = calloc(json_array_size(list) + 1, sizeof(*u->reading.tools)) };
+}
 
-        if (!server_offers(u->spec, tool))
-            continue;
-        o.name = name_of(u, list, tool);
-        o.needs_approval = server_lists(u->spec->approval, tool);
-        o.returns = returns ? schema_relax(returns) : NULL;
-        if (o.name && !is_taken(u, o.name) && is_usable(u, &o)) {
-            u->tools[u->n_tools++] = o;
-            continue;
-        }
-        free(o.name);
-        json_decref(o.returns);
+bool offer_go_on(struct upstream *u)
+{
+    struct offer *o = &u->reading;
+    int64_t until = clock_us() + SLICE_US;
+
+    if (offer_is_read(u))
+        return true;
+    for (; o->tools && o->at < json_array_size(o->list); o->at++) {
+        if (clock_us() >= until)
+            return false;
+        read_one(u, json_array_get(o->list, o->at));
     }
+    offer_done(&u->offer);
+    u->offer = *o;
+    *o = (struct offer){ 0 };
+    return true;
+}
+
+bool offer_is_read(const struct upstream *u)
+{
+    return !u->reading.list;
 }

@@ -149,10 +149,10 @@ static const struct offered *find(struct downstream *d, const char *shown, struc
     const char *name = json_string_at(d->shown, shown, "");
 
     for (size_t i = 0; i < d->spec.servers.count; i++)
-        for (size_t k = 0; k < d->servers[i].n_tools; k++)
-            if (strcmp(d->servers[i].tools[k].name, name) == 0) {
+        for (size_t k = 0; k < d->servers[i].offer.n_tools; k++)
+            if (strcmp(d->servers[i].offer.tools[k].name, name) == 0) {
                 *ret = &d->servers[i];
-                return &d->servers[i].tools[k];
+                return &d->servers[i].offer.tools[k];
             }
     return NULL;
 }
@@ -223,9 +223,9 @@ void passthrough_show(struct downstream *d)
 
     for (size_t i = 0; i < d->spec.servers.count; i++) {
         struct upstream *u = &d->servers[i];
-        for (size_t k = 0; k < u->n_tools && u->spec->is_passthrough; k++)
-            if (show_one(d, shown, u, &u->tools[k], &err) < 0)
-                downstream_log(u, "the tool '%.60s' is not shown: %.200s", u->tools[k].tool,
+        for (size_t k = 0; k < u->offer.n_tools && u->spec->is_passthrough; k++)
+            if (show_one(d, shown, u, &u->offer.tools[k], &err) < 0)
+                downstream_log(u, "the tool '%.60s' is not shown: %.200s", u->offer.tools[k].tool,
                                err.msg);
     }
     json_object_foreach (d->shown, name, name_now)

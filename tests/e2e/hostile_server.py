@@ -43,21 +43,21 @@ def shared_unions(width, depth):
 
 SCHEMAS = {
     # every step looks at all of a long string
-    "equal-long-strings": {"type": "object", "properties": {"a": {"enum": ["x" * 500000 + str(i) for i in range(6)]}}},
+    "equal-long-strings": {"type": "object", "properties": {"a": {"items": {"enum": ["x" * 40000 + str(i) for i in range(6)]}}}},
     "count-long-strings": {"type": "object", "properties": {"a": {
         "allOf": [{"maxLength": 99999999}] * 2000}}},
     "unique-long-strings": {"type": "object", "properties": {"a": {"uniqueItems": True}}},
     "many-patterns": {"type": "object", "properties": {"a": {"allOf": [{"pattern": f"^(a|a)*b{i}$"} for i in range(3000)]}}},
     "back-reference": {"type": "object", "properties": {"a": {"pattern": "(a{1,65535})\\1[bc]"}}},
-    "shown-enum": {"type": "object", "properties": {"a": {"anyOf": [{"enum": ["x" * 300000]}] * 10 + [
+    "shown-enum": {"type": "object", "properties": {"a": {"anyOf": [{"enum": ["x" * 100]}] * 10 + [
         {"$ref": "#/$defs/d0"}]}}, "$defs": {
             **{f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 10} for i in range(4)},
-            "d4": {"enum": ["y" * 500000]}}},
+            "d4": {"enum": ["y" * 200000]}}},
     "many-required": {"type": "object", "properties": {"a": {"allOf": [
         {"required": [f"k{i}" for i in range(1000)]}] * 50}}},
 }
 VALUES = {
-    "equal-long-strings": lambda: "x" * 500000 + "!",
+    "equal-long-strings": lambda: ["x" * 40000 + "!"] * 150,
     "count-long-strings": lambda: "x" * (4 << 20),
     "unique-long-strings": lambda: ["x" * 20000 + f"{i:04}" for i in range(250)],
     "many-patterns": lambda: "a" * 3000,
@@ -70,7 +70,7 @@ VALUES = {
 
 LISTS = {
     "deep-signatures": lambda: [tool(f"t{i}", {"type": "object", "properties": {
-        "x": nested_unions(11, 4)}}) for i in range(3)],
+        "x": nested_unions(8, 4)}}) for i in range(3)],
     "shared-signatures": lambda: [tool(f"t{i}", shared_unions(60, 4)) for i in range(100)],
     "many-parameters": lambda: [tool("t", {"type": "object", "properties": {
         f"p{i}": {"type": "string"} for i in range(40000)}, "required": [f"p{i}" for i in range(40000)]})],
