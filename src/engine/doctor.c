@@ -239,27 +239,24 @@ static json_t *layers_json(void)
 /* Is there one, is it used, and how does one get it? No box needs it. */
 static json_t *cgroup_json(const char *configured)
 {
-    struct cgroups found;
+    struct cgroups used;
     struct gb_err err = { 0 };
-    bool is_used = cgroups_open(configured, &found, &err) == 0 && found.n > 0;
-    bool is_there = is_used || cgroups_open(CGROUP_AUTO, &found, &err) == 0;
-    json_t *json = json_pack("{s:b,s:b,s:s?}", "ok", is_there, "used", is_used, "version",
-                             is_there ? cgroups_version(&found) : NULL);
+    bool is_used = cgroups_open(configured, &used, &err) == 0 && used.n > 0;
+    const char *version = is_used ? cgroups_version(&used) : NULL;
+    bool is_there = is_used || cgroups_try(&version, &err) == 0;
+    json_t *json = json_pack(
+        "{s:b,s:b,s:s?,s:s}", "ok", is_there, "used", is_used, "version", version, "detail",
+        is_used ? "every box has one" : "not used: rlimits and the watcher hold the limits");
 
-    if (is_used) {
-        json_object_set_new(json, "detail", json_string("every box has one"));
-    } else {
-        json_object_set_new(json, "detail",
-                            json_string("not used: rlimits and the watcher hold the limits"));
-        json_object_set_new(
-            json, "cause",
-            json_string(is_there ? "this kind is used only where it is asked for" : err.msg));
-        json_object_set_new(json, "fix",
-                            is_there      ? json_string("glovebox ... --cgroup " CGROUP_AUTO)
-                            : err.hint[0] ? json_string(err.hint)
-                                          : json_null());
+    cgroups_close(&used);
+    if (is_used)
+        return json;
+    if (is_there) {
+        gb_err_set(&err, GB_OK, 0, "this kind is used only where it is asked for");
+        gb_err_hint(&err, "glovebox ... --cgroup " CGROUP_AUTO);
     }
-    cgroups_close(&found);
+    json_object_set_new(json, "cause", json_string(err.msg));
+    json_object_set_new(json, "fix", err.hint[0] ? json_string(err.hint) : json_null());
     return json;
 }
 

@@ -145,16 +145,27 @@ static bool is_marked(int fd)
            fgetxattr(fd, "user.delegate", mark, sizeof(mark)) > 0;
 }
 
-/* Or an ordinary user owns it; but slices are the user's service manager's own. */
-static bool is_delegated(int fd, const char *path)
+static bool is_ours(int fd)
 {
-    const char *dot = strrchr(path, '.');
     struct stat st;
 
-    if (is_marked(fd))
-        return true;
-    return geteuid() != 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-           !(dot && strcmp(dot, ".slice") == 0);
+    return geteuid() != 0 && fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid();
+}
+
+/* Was the group of this process delegated to it? systemd below version 251 leaves no mark that an
+ * ordinary user can see, but gives what it delegates to that user; what the user's own service
+ * manager makes is the user's in any case. */
+static bool is_own_delegated(int own, int above)
+{
+    return is_marked(own) || (is_ours(own) && above >= 0 && !is_ours(above));
+}
+
+/* Or the one above, by mark or owner? Slices are the service manager's own. */
+static bool is_above_delegated(int above, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return is_marked(above) || (is_ours(above) && !(dot && strcmp(dot, ".slice") == 0));
 }
 
 static bool is_alone(int fd)
@@ -172,12 +183,27 @@ static bool give_controllers(int fd)
            fd_write_file_at(fd, "cgroup.subtree_control", "+memory +pids") == 0;
 }
 
+static void name_of_room(char name[NAME_SIZE])
+{
+    (void)snprintf(name, NAME_SIZE, "glovebox-%d-engine", (int)getpid());
+}
+
+/* Is it already there, since another engine of this process has made room? */
+static bool is_in_room(const char *own)
+{
+    const char *last = strrchr(own, '/');
+    char name[NAME_SIZE];
+
+    name_of_room(name);
+    return last && strcmp(last + 1, name) == 0;
+}
+
 /* Move this process into a group inside its own, which then can have others with controllers. */
 static bool make_room(int own)
 {
     char name[NAME_SIZE], procs[NAME_SIZE + 16];
 
-    (void)snprintf(name, sizeof(name), "glovebox-%d-engine", (int)getpid());
+    name_of_room(name);
     (void)snprintf(procs, sizeof(procs), "%s/cgroup.procs", name);
     if (mkdirat(own, name, 0755) < 0 && errno != EEXIST)
         return false;
@@ -194,10 +220,27 @@ static int say_how_to_delegate(struct gb_err *err)
                         geteuid() == 0 ? "" : "--user ");
 }
 
-static int find_v2(struct cgroups *ret, struct gb_err *err)
+/* How a place is looked for: one that was delegated; any, since somebody asks for it; or only to
+ * tell what that would find, which changes nothing. */
+enum manner {
+    IF_DELEGATED,
+    ASKED_FOR,
+    ON_TRIAL
+};
+
+static int say_read_only(const char *path, struct gb_err *err)
 {
-    struct hierarchy h;
+    (void)gb_fail(err, GB_E_INVALID, EROFS, "cgroup: %s", path);
+    return gb_fail_hint(err, "mount -o remount,rw it, or start the container with writable "
+                             "control groups (docker run --privileged)");
+}
+
+/* Its own group if it was delegated or, for root, asked for; or the one above. */
+static int find_v2(enum manner manner, struct cgroups *ret, struct gb_err *err)
+{
+    bool may_take = manner != IF_DELEGATED && geteuid() == 0, has_room;
     auto_close int own = -1, above = -1;
+    struct hierarchy h;
 
     if (!hierarchy_of_host(NULL, &h) || !h.own[0])
         return gb_fail(err, GB_E_INVALID, 0, "cgroup: no cgroup v2 is mounted");
@@ -205,16 +248,20 @@ static int find_v2(struct cgroups *ret, struct gb_err *err)
     if (own < 0 || !has_controllers(own, "cgroup.controllers"))
         return gb_fail(err, GB_E_INVALID, 0,
                        "cgroup: %s does not have the memory and pids controllers", h.own);
-    ret->dialect = &v2;
-    if (is_marked(own) && is_alone(own) && make_room(own)) {
-        add_tree(ret, take_fd(&own), ALL_CONTROLLERS);
-        return 0;
-    }
-    if (strcmp(h.own, h.point) != 0 && strrchr(h.own, '/') > h.own) {
+    if (h.is_read_only)
+        return say_read_only(h.own, err);
+    has_room = is_in_room(h.own);
+    if (strcmp(h.own, h.point) != 0) {
         *strrchr(h.own, '/') = '\0'; /* a group with processes in it cannot have others */
         above = open_group(h.own, &v2);
     }
-    if (above >= 0 && is_delegated(above, h.own) &&
+    ret->dialect = &v2;
+    if (!has_room && (may_take || is_own_delegated(own, above)) && is_alone(own) &&
+        (manner == ON_TRIAL || make_room(own))) {
+        add_tree(ret, take_fd(&own), ALL_CONTROLLERS);
+        return 0;
+    }
+    if (above >= 0 && (has_room || is_above_delegated(above, h.own)) &&
         has_controllers(above, "cgroup.subtree_control")) {
         add_tree(ret, take_fd(&above), ALL_CONTROLLERS);
         return 0;
@@ -230,11 +277,8 @@ static int open_v1(const char *path, bool is_read_only, struct gb_err *err)
 {
     auto_close int fd = -1;
 
-    if (is_read_only) {
-        (void)gb_fail(err, GB_E_INVALID, EROFS, "cgroup: %s", path);
-        return gb_fail_hint(err, "mount -o remount,rw it, or start the container with writable "
-                                 "control groups (docker run --privileged)");
-    }
+    if (is_read_only)
+        return say_read_only(path, err);
     fd = open_group(path, &v1);
     if (fd < 0)
         return gb_fail(err, GB_E_INVALID, errno, "cgroup: opening %s", path);
@@ -345,14 +389,11 @@ static int open_named(const char *path, struct cgroups *ret, struct gb_err *err)
     return open_named_v1(path, ret, err);
 }
 
-/* What was not asked for is used only where it was delegated. */
-static int find(bool is_asked_for, struct cgroups *ret, struct gb_err *err)
+static int find(enum manner manner, struct cgroups *ret, struct gb_err *err)
 {
     struct hierarchy h;
 
-    if (find_v2(ret, err) == 0)
-        return 0;
-    if (!is_asked_for)
+    if (find_v2(manner, ret, err) == 0 || manner == IF_DELEGATED)
         return 0;
     /* Where that is, the reason lies there. */
     return hierarchy_of_host(controllers[MEMORY], &h) ? find_v1(ret, err) : -1;
@@ -364,15 +405,26 @@ int cgroups_open(const char *wanted, struct cgroups *ret, struct gb_err *err)
 
     *ret = (struct cgroups){ 0 };
     if (!wanted)
-        r = find(false, ret, err);
+        r = find(IF_DELEGATED, ret, err);
     else if (strcmp(wanted, CGROUP_NONE) == 0)
         r = 0;
     else if (strcmp(wanted, CGROUP_AUTO) == 0)
-        r = find(true, ret, err);
+        r = find(ASKED_FOR, ret, err);
     else
         r = open_named(wanted, ret, err);
     if (r < 0)
         cgroups_close(ret);
+    return r;
+}
+
+int cgroups_try(const char **ret_version, struct gb_err *err)
+{
+    struct cgroups found = { 0 };
+    int r = find(ON_TRIAL, &found, err);
+
+    if (r == 0)
+        *ret_version = found.dialect->name;
+    cgroups_close(&found);
     return r;
 }
 

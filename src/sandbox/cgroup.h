@@ -40,6 +40,9 @@ struct cgroups {
  * processes. Returns -1 with cause and remedy if what was asked for cannot be had. */
 int cgroups_open(const char *wanted, struct cgroups *ret, struct gb_err *err) gb_nodiscard;
 
+/* What CGROUP_AUTO would find: "v1" or "v2", or -1 with cause and remedy. Changes nothing. */
+int cgroups_try(const char **ret_version, struct gb_err *err) gb_nodiscard;
+
 void cgroups_close(struct cgroups *c);
 
 /* "v1" or "v2". */
