@@ -43,8 +43,8 @@ struct session {
     bool is_forked;         /* or a fork itself */
     bool has_pty, is_clean; /* of a shell, as its first command wanted it; and which one: */
     json_t *words;
-    bool is_coming; /* a fork that is not there yet: nobody may enter it */
-    bool is_lost;   /* what is queued is to hear of it */
+    const struct gb_job *coming; /* the fork that will begin it; until then its queue stands */
+    bool is_lost;                /* what is queued is to hear of it */
     char why[200];
     uint64_t n_cells; /* ever, which names them in tracebacks */
     int64_t born_us, used_us;
@@ -211,11 +211,6 @@ static struct session *session_for(struct gb_job *job, struct gb_err *err)
     const struct request *r = &job->request;
     struct session *s = find(job->engine, r->session);
 
-    if (s && s->is_coming) {
-        (void)gb_fail(err, GB_E_BUSY, 0, "session: '%.60s' is being forked", s->name);
-        (void)gb_fail_hint(err, "wait for the result of the fork");
-        return NULL;
-    }
     if (s)
         return s;
     if (grave_visit(job->engine, r->session, err) < 0)
@@ -225,6 +220,21 @@ static struct session *session_for(struct gb_job *job, struct gb_err *err)
         return NULL;
     }
     return session_new(job, r->session, err);
+}
+
+/* A fork has its name from when it was asked for: a request that comes after it and names it waits. */
+static int fork_reserve(const struct gb_job *job, struct gb_err *err)
+{
+    struct session *fork;
+
+    if (find(job->engine, job->request.into))
+        return gb_fail(err, GB_E_INVALID, 0, "into: there is a session '%.80s' already",
+                       job->request.into);
+    fork = session_new(job, job->request.into, err);
+    if (!fork)
+        return -1;
+    fork->coming = job;
+    return 0;
 }
 
 enum session_turn session_enter(struct gb_job *job, struct gb_err *err)
@@ -240,12 +250,14 @@ enum session_turn session_enter(struct gb_job *job, struct gb_err *err)
         (void)gb_fail_hint(err, "wait for results, or allow more with session_queue");
         return TURN_REFUSED;
     }
+    if (job->request.op == SESSION_FORK && fork_reserve(job, err) < 0)
+        return TURN_REFUSED;
     job->session = s;
     for (end = &s->first; *end; end = &(*end)->behind)
         ;
     *end = job;
     s->n_jobs++;
-    return s->first == job ? TURN_NOW : TURN_LATER;
+    return s->first == job && !s->coming ? TURN_NOW : TURN_LATER;
 }
 
 static int refuse_other(const struct session *s, const struct request *r, struct gb_err *err)
@@ -395,6 +407,27 @@ static void session_rest(struct session *s)
         arm_expiry(s);
 }
 
+/* The fork is over: its session begins to serve its queue, or tells it that there is none. */
+static void fork_settle(const struct gb_job *job)
+{
+    struct session *fork =
+        job->request.op == SESSION_FORK ? find(job->engine, job->request.into) : NULL;
+
+    if (!fork || fork->coming != job)
+        return;
+    fork->coming = NULL;
+    if (!fork->is_begun) {
+        fork->is_lost = true;
+        (void)snprintf(fork->why, sizeof(fork->why), "the fork that was to begin it failed");
+    }
+    if (fork->first)
+        road_turn(fork->first);
+    else if (fork->is_begun)
+        arm_expiry(fork);
+    else
+        session_free(fork);
+}
+
 void session_leave(struct gb_job *job)
 {
     struct session *s = job->session;
@@ -413,6 +446,9 @@ void session_leave(struct gb_job *job)
     s->n_jobs--;
     s->used_us = clock_us();
     if (job->engine->freeing)
+        return;
+    fork_settle(job);
+    if (s->coming)
         return;
     if (!s->first)
         session_rest(s);
@@ -557,28 +593,18 @@ static int order_rewind(struct session *s, const struct gb_job *job, struct run_
 static int order_fork(struct session *s, struct gb_job *job, struct run_order *order,
                       struct gb_err *err)
 {
-    const char *name = job->request.into;
-    struct session *fork;
-
-    if (find(s->engine, name))
-        return gb_fail(err, GB_E_INVALID, 0, "into: there is a session '%.80s' already", name);
-    fork = session_new(job, name, err);
-    if (!fork)
-        return -1;
+    struct session *fork = find(s->engine, job->request.into);
     struct place_spec spec = { .copies = (unsigned)s->engine->config.session_checkpoints,
                                .data = fork,
                                .lost = on_lost };
     fork->place = s->engine->backend->ops->place_new(s->engine->backend, &spec);
     if (!fork->place || history_copy(&fork->history, &s->history, err) < 0 ||
         docket_copy(&fork->unread[READER_MODEL], &s->unread[READER_MODEL], err) < 0 ||
-        docket_copy(&fork->unread[READER_PERSON], &s->unread[READER_PERSON], err) < 0) {
-        session_free(fork);
+        docket_copy(&fork->unread[READER_PERSON], &s->unread[READER_PERSON], err) < 0)
         return gb_fail(err, GB_E_SYSTEM, 0, "memory ran out");
-    }
     fork->made = s->made;
     fork->mounts = mounts_ref(s->mounts);
     fork->n_cells = s->n_cells;
-    fork->is_coming = true;
     fork->is_forked = s->is_forked = true;
     order->act = PLACE_FORK;
     order->into = fork->place;
@@ -590,18 +616,12 @@ static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
 {
     struct session *fork = find(job->engine, job->request.into);
 
-    if (!fork || !fork->is_coming)
+    if (!fork || fork->coming != job || o->end != RUN_ANSWERED || o->place == PLACE_LOST)
         return;
-    if (o->end == RUN_ANSWERED && o->place != PLACE_LOST) {
-        struct place_ground ground = fork->engine->backend->ops->place_ground(fork->place);
+    struct place_ground ground = fork->engine->backend->ops->place_ground(fork->place);
 
-        fork->seen = session_files_look(&ground); /* copies, with times of their own */
-        fork->is_begun = true;
-        fork->is_coming = false;
-        arm_expiry(fork);
-    } else {
-        session_free(fork);
-    }
+    fork->seen = session_files_look(&ground); /* copies, with times of their own */
+    fork->is_begun = true;
 }
 
 /* What is asked of the guest that changes nothing in it. */

@@ -1,5 +1,6 @@
 """Forks and copies of a session: what must not be the same in two of them, or reachable from one."""
 import pytest
+from box import batch
 from test_sessions import LEVELS, engine
 
 
@@ -60,3 +61,23 @@ def test_a_cell_that_takes_in_orphans_does_not_get_the_copies(e):
         assert e.cell("x = 2\nos._exit(1)")["session"]["state"] == "rolled_back"
         assert e.value("try:\n    os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError:\n    y = x\ny") == 1
     assert e.value("it = ctypes.c_int()\nlibc.prctl(37, ctypes.byref(it), 0, 0, 0)\nit.value") == 1
+
+
+# ---- requests behind a fork ----
+
+def test_a_request_to_a_fork_waits_for_it():
+    """In one batch, whose lines are all there at once."""
+    results = batch([{"session": "a", "code": "x = 1"}, {"session": "a", "kind": "session", "op": "fork", "into": "b"},
+                     {"session": "b", "code": "x += 1; x"}, {"session": "a", "code": "x"},
+                     {"session": "b", "code": "x"}], "-j", 8)
+    assert [r["status"] for r in results] == ["ok"] * 5
+    assert [results[i]["value"] for i in (2, 3, 4)] == [2, 1, 2]
+
+
+def test_a_request_to_a_fork_that_fails_hears_of_it():
+    results = batch([{"session": "a", "code": "x = = 1"}, {"session": "a", "kind": "session", "op": "fork", "into": "b"},
+                     {"session": "b", "code": "1"}, {"session": "b", "code": "2"}], "-j", 8)
+    assert [r["status"] for r in results][:2] == ["rejected", "failed"]
+    assert results[2]["status"] == "failed" and "fork" in results[2]["error"]["message"], results[2]["error"]
+    assert batch([{"session": "a", "code": "1"}, {"session": "a", "kind": "session", "op": "fork", "into": "a"}],
+                 "-j", 8)[1]["status"] == "failed"
