@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/suggest.h"
 
 enum {
     NAMES_MAX = 1000,
@@ -62,6 +64,9 @@ static const char *const strict_builtins[] = {
     "UnicodeTranslateError", "UnicodeWarning", "UserWarning", "ValueError", "Warning",
     "ZeroDivisionError", NULL
 };
+/* And the rest of what there is, in any version: a name that is none of all these is misspelt. */
+static const char *const other_builtins[] = { "False",     "None",  "True",  "__build_class__",
+                                              "__debug__", "aiter", "anext", NULL };
 static const char *const strict_os_attrs[] = { "environ", "path", NULL };
 
 static const struct list {
@@ -109,10 +114,59 @@ static bool is_name(const char *name, bool is_dotted)
     return !at_start;
 }
 
+/* Is it one of these? Else the nearest is offered. */
+static bool is_among(const char *const *names, const char *name, struct suggestion *near)
+{
+    for (; *names; names++) {
+        if (strcmp(*names, name) == 0)
+            return true;
+        suggestion_offer(near, *names);
+    }
+    return false;
+}
+
+/* A name that differs from one of these only in case: no module of theirs is called so. */
+static const char *in_other_case(const char *const *names, const char *name)
+{
+    for (; *names; names++)
+        if (strcasecmp(*names, name) == 0 && strcmp(*names, name) != 0)
+            return *names;
+    return NULL;
+}
+
+/* A list that has a misspelt name refuses less than was meant, and nobody would know. Which builtins
+ * there are is known. Of modules it is not, but for those that strict has an opinion on. */
+static int check_spelling(const struct list *list, const char *name, struct gb_err *err)
+{
+    struct suggestion near = { .typed = name, .typed_len = strlen(name) };
+    const char *meant = NULL;
+
+    if (list->opposite == POLICY_LISTS || is_empties(name))
+        return 0;
+    if (list->is_dotted) {
+        meant = in_other_case(strict_imports, name);
+        meant = meant ? meant : in_other_case(strict_blocked_imports, name);
+        if (!meant)
+            return 0;
+    } else if (is_among(strict_builtins, name, &near) ||
+               is_among(strict_blocked_builtins, name, &near) ||
+               is_among(other_builtins, name, &near)) {
+        return 0;
+    }
+    meant = meant ? meant : near.best;
+    return gb_fail(err, GB_E_INVALID, 0, "%s: there is no %s '%s'%s%s%s", list->key,
+                   list->is_dotted ? "module" : "builtin", name, meant ? " (did you mean '" : "",
+                   meant ? meant : "", meant ? "'?)" : "");
+}
+
 static int check_names(const struct list *list, const json_t *names, struct gb_err *err)
 {
     if (!json_is_array(names))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be a list of names", list->key);
+    if (json_array_size(names) == 0) {
+        (void)gb_fail(err, GB_E_INVALID, 0, "%s: the list is empty, which says nothing", list->key);
+        return gb_fail_hint(err, "leave it out to keep the policy's own; [\"=\"] empties that");
+    }
     if (json_array_size(names) > NAMES_MAX)
         return gb_fail(err, GB_E_INVALID, 0, "%s: more than %d names", list->key, NAMES_MAX);
     for (size_t i = 0; i < json_array_size(names); i++) {
@@ -127,6 +181,8 @@ static int check_names(const struct list *list, const json_t *names, struct gb_e
             return gb_fail_hint(err, "a list of names%s; \"=\" empties what is there",
                                 list->is_dotted ? " such as csv or xml.etree" : "");
         }
+        if (check_spelling(list, name, err) < 0)
+            return -1;
     }
     return 0;
 }
