@@ -61,6 +61,18 @@ static void be_oneself(void)
     (void)setfsgid(getegid());
 }
 
+/* Whose fault it is that a file could not be put there: of what was asked for, of a limit, or of
+ * the host. */
+static enum gb_code blame(int e)
+{
+    static const int asked[] = { -ENOTDIR, -EISDIR, -EEXIST, -ENAMETOOLONG, -ELOOP };
+
+    for (size_t i = 0; i < ARRAY_LEN(asked); i++)
+        if (asked[i] == e)
+            return GB_E_INVALID;
+    return e == -ENOSPC ? GB_E_LIMIT : GB_E_SYSTEM;
+}
+
 int workspace_put(int dir, uid_t uid, gid_t gid, struct workspace_file *files, size_t n,
                   struct gb_err *err)
 {
@@ -72,8 +84,7 @@ int workspace_put(int dir, uid_t uid, gid_t gid, struct workspace_file *files, s
     for (size_t i = 0; i < n && e == 0; i++) {
         e = put(dir, &files[i]);
         if (e < 0)
-            (void)gb_fail(err, e == -ENOSPC ? GB_E_LIMIT : GB_E_SYSTEM, -e,
-                          "putting '%.100s' into the workspace", files[i].path);
+            (void)gb_fail(err, blame(e), -e, "putting '%.100s' into the workspace", files[i].path);
     }
     be_oneself();
     return e < 0 ? -1 : 0;

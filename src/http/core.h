@@ -66,6 +66,7 @@ struct http_server {
     size_t n_listeners;
     struct conn *conns;
     size_t n_excess;
+    size_t large_held, large_served; /* bytes of bodies that are not small, of those counted */
     struct event *on_sweep, *on_reap;
     struct rates *rates, *stranger_rates;
     struct http_counts counts;

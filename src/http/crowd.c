@@ -16,7 +16,7 @@ enum {
     HEAD_MS = 10000,     /* from the first byte of a head to its last */
     LINGER_MS = 2000,    /* without a byte, after the last reply */
     RATE_MIN = 16 << 10, /* bytes a second that a client takes of its replies */
-    HOLD_MS = 1000,      /* that long a reply may wait where room is short */
+    HOLD_MS = 250,       /* that long a reply may wait where room is short */
     SHARES = 256
 };
 
@@ -115,7 +115,7 @@ void crowd_relieve(struct http_server *s)
 {
     struct http_exchange *most = NULL;
 
-    if (s->counts.held_bytes <= s->spec.limits.held_bytes)
+    if (s->large_held <= s->spec.limits.held_bytes)
         return;
     for (struct conn *c = s->conns; c; c = c->next)
         if (c->state == CONN_BODY && !c->is_dropped && c->exchange->held > SMALL_BYTES &&

@@ -82,11 +82,19 @@ void http_on_gone(struct http_exchange *x, void (*gone)(void *data), void *data)
 
 /* ---- life ---- */
 
-/* What it counts for from now on. */
+static size_t large(size_t bytes)
+{
+    return bytes > SMALL_BYTES ? bytes : 0;
+}
+
+/* What it counts for from now on. Small ones use up no room that large ones have. */
 static void account(struct http_exchange *x, size_t held, size_t served)
 {
-    struct http_counts *counts = &x->server->counts;
+    struct http_server *s = x->server;
+    struct http_counts *counts = &s->counts;
 
+    s->large_held = s->large_held + large(held) - large(x->held);
+    s->large_served = s->large_served + large(served) - large(x->served);
     counts->held_bytes = counts->held_bytes + held - x->held;
     counts->served_bytes = counts->served_bytes + served - x->served;
     x->held = held;
@@ -338,8 +346,7 @@ static void serve(struct http_exchange *x)
     size_t len = x->body.len;
 
     account(x, 0, len);
-    if (x->refusal.status == 0 && len > SMALL_BYTES &&
-        s->counts.served_bytes > s->spec.limits.served_bytes)
+    if (x->refusal.status == 0 && large(len) > 0 && s->large_served > s->spec.limits.served_bytes)
         refuse(x, HTTP_REFUSED_SERVED_BYTES, 503, "too many large requests are being served", "");
     if (x->refusal.status != 0) {
         reply_refusal(x);

@@ -307,6 +307,7 @@ def test_equal_numbers_of_two_clients_are_two_calls(server):
     ("/v1/run", {"kind": "session", "op": "fork", "session": "../x", "into": "y"}, 404),
     ("/v1/run", {"code": "1", "session": "x" * 1000}, 400),
     ("/v1/run", {"code": "1", "timeout": -1}, 400),
+    ("/v1/run", {"code": "1", "files": {"a": "x", "a/b": "y"}}, 400),
 ])
 def test_a_bad_request_is_the_clients_fault(server, path, request_, status):
     reply = server.post(path, request_)

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -183,9 +184,8 @@ static void test_pages_that_nobody_reads(void **state)
         (void)ends_within(w, 50, fds[i], 0);
         assert_true(http_server_counts(w->http).unsent_bytes <= limits.unsent_bytes);
     }
-    assert_int_equal(recv(fds[5], text, 12, 0), 12);
-    assert_string_equal(text, "HTTP/1.1 503");
-    (void)ends_within(w, 1200, -1, 0); /* long enough to be known as who does not read */
+    assert_true(http_server_counts(w->http).refused[HTTP_REFUSED_UNREAD] > 0);
+    (void)ends_within(w, 500, -1, 0); /* long enough to be known as who does not read */
     (void)close(fds[5]);
     fds[5] = ask(w, "/page");
     (void)ends_within(w, 50, -1, 0);
@@ -206,5 +206,6 @@ int main(void)
         cmocka_unit_test(test_pages_that_nobody_reads),
     };
 
+    (void)signal(SIGPIPE, SIG_IGN); /* as the command does */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
