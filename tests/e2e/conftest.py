@@ -4,6 +4,7 @@ import subprocess
 import pytest
 
 import box
+import lacking
 
 box.adopt_orphans()
 # A shell without job control has what it starts in the background ignore these, and so would what we
@@ -70,3 +71,27 @@ def certs(tmp_path_factory):
     server("by_stranger", "stranger", "IP:127.0.0.1,DNS:localhost")
     server("expired", "authority", "IP:127.0.0.1", "-days", -1)
     return {file.stem: (file, file.with_suffix(".key")) for file in folder.glob("*.pem")}
+
+
+# ---- what this host lacks ----
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "needs(name): left out where the host lacks it (lacking.py)")
+
+
+def pytest_collection_modifyitems(config, items):
+    def is_lacking(item):
+        return any(lacking.why(it.args[0]) for it in item.iter_markers("needs"))
+
+    out = [it for it in items if is_lacking(it)]
+    items[:] = [it for it in items if it not in out]
+    config.hook.pytest_deselected(items=out)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Also where others have collected for us (xdist)."""
+    chosen = [str(it) for it in terminalreporter.config.args]
+    if any("test_cgroup" in it or not it.partition("::")[0].endswith(".py") for it in chosen):
+        for name in lacking.THINGS:
+            if lacking.why(name):
+                terminalreporter.write_line(f"left out: what needs {name}: {lacking.why(name)}")

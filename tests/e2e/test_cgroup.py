@@ -1,16 +1,16 @@
 """Control groups: the kernel's own ceiling for a whole box, of whichever version has the controllers here.
 
-Where this host has none that the tests can use, they are left out, and say what is missing.
+Where this host has none that the tests can use, they are left out, and lacking.py says what is missing.
 """
 import json
 import os
-import shutil
 import signal
 import time
 from pathlib import Path
 
 import pytest
 from box import batch, glovebox, run_json, running, until
+from lacking import DELEGATE, doctor_on_groups, mounts, root_of_v2
 from test_limits import LIMITS
 from test_sessions import engine
 
@@ -24,60 +24,42 @@ def doctor(**kwargs):
     return json.loads(glovebox("doctor", "--json", **kwargs).stdout)["cgroup"]
 
 
+def point_of(controller):
+    """Where the hierarchy of version 1 is that has it."""
+    return next(point for point, options in mounts("cgroup") if controller in options)
+
+
 def groups_of(pid):
     return [it for it, _, _ in os.walk(TOP) if Path(it).name.startswith(f"glovebox-{pid}-")]
 
 
 def made_for_tests():
-    """As root of version 2: a group with controllers, which is nobody else's."""
-    mounts = [it.split() for it in Path("/proc/mounts").read_text().splitlines()]
-    points = [it[1] for it in mounts if it[2] == "cgroup2"]
-    if os.getuid() != 0 or not points:
-        return None
-    made = Path(points[0], f"glovebox-tests-{time.monotonic_ns()}")
-    try:
-        made.mkdir()
-        (made / "cgroup.subtree_control").write_text("+memory +pids")
-    except OSError:
-        shutil.rmtree(made, ignore_errors=True)
-        return None
+    """Of version 2, as root: a group with controllers, which is nobody else's."""
+    made = Path(root_of_v2(), f"glovebox-tests-{time.monotonic_ns()}")
+    made.mkdir()
+    (made / "cgroup.subtree_control").write_text("+memory +pids")
     return made
 
 
 @pytest.fixture(scope="module")
 def group():
     """The options that give every box a control group."""
-    found = doctor()
+    found = doctor_on_groups()
     made = None if found["ok"] else made_for_tests()
-    if not found["ok"] and not made:
-        pytest.skip(f"no control group to be had here: {found['cause']}; fix: {found['fix']}")
     yield ("--cgroup", made) if made else () if found["used"] else ("--cgroup", "auto")
     if made:
         made.rmdir()  # and boxes have left nothing in it
 
 
-@pytest.fixture(scope="module")
-def made_v2():
-    made = made_for_tests()
-    if not made:
-        pytest.skip("the memory and pids controllers are not on cgroup v2 here, or not root's to give")
-    yield made
-    made.rmdir()
-
-
-@pytest.fixture(scope="module")
-def v1():
-    if doctor()["version"] != "v1":
-        pytest.skip("the memory and pids controllers are not on cgroup v1 here, or not ours")
-
-
 # ---- what it holds ----
 
+@pytest.mark.needs("cgroup")
 def test_the_result_says_so(group):
     result = run_json("open('/proc/self/cgroup').read()", *group)
     assert "cgroup" in result["isolation"]["layers"] and "/glovebox-" in result["value"]
 
 
+@pytest.mark.needs("cgroup")
 @pytest.mark.parametrize("name", [it for it in LIMITS if LIMITS[it][0] in ("memory", "processes")])
 def test_limits_are_named_alike(group, name):
     limit, options, _, code = LIMITS[name]
@@ -85,6 +67,7 @@ def test_limits_are_named_alike(group, name):
     assert (result["status"], result["limit"]) == ("limit", limit), result["error"]
 
 
+@pytest.mark.needs("cgroup")
 @pytest.mark.parametrize("code", [
     EAT,
     f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {EAT!r}])",
@@ -96,6 +79,7 @@ def test_whoever_the_kernel_kills_it_is_the_limit(group, code):
     assert "cgroup" in result["isolation"]["layers"] and "watcher" not in result["isolation"]["layers"]
 
 
+@pytest.mark.needs("cgroup")
 def test_connections_of_the_hosts_network(group):
     """What the watcher does not charge there: nobody accepts them, and no descriptor leads to them."""
     code = """
@@ -115,6 +99,7 @@ while sent < 512 << 20:
     assert result["status"] != "ok", "512 MiB were kept"
 
 
+@pytest.mark.needs("cgroup")
 def test_a_session_forgets_what_was_killed(group):
     """A cell that the kernel ended is no reason to blame the next."""
     with engine("none", *ALONE[2:], *group) as e:
@@ -125,6 +110,7 @@ def test_a_session_forgets_what_was_killed(group):
         assert (over["status"], over["limit"], over["exit_code"]) == ("error", None, 3)
 
 
+@pytest.mark.needs("cgroup")
 def test_nothing_is_left(group):
     with running("batch", *group, "-", stdin=-1) as process:
         out, _ = process.communicate("".join(json.dumps({"code": it}) + "\n" for it in (
@@ -136,6 +122,7 @@ def test_nothing_is_left(group):
         assert not groups_of(process.pid)
 
 
+@pytest.mark.needs("cgroup")
 def test_what_a_killed_engine_left_is_removed_by_the_next(group):
     with running("run", "-c", "import time\nprint(1, flush=True)\ntime.sleep(50)", *group) as process:
         assert process.stdout.readline() == "1\n"
@@ -150,14 +137,20 @@ def test_what_a_killed_engine_left_is_removed_by_the_next(group):
 
 # ---- where it is ----
 
-def test_doctor_tells_how(group):
+def test_doctor_tells_whether_it_is_to_be_had():
     found = doctor()
-    assert found["version"] in ("v1", "v2", None)
-    assert found["used"] or found["fix"], found
-    shown = glovebox("doctor").stdout
-    assert "Control groups" in shown
+    assert (found["version"] in ("v1", "v2")) == found["ok"]
+    assert found["used"] or (found["cause"] and found["fix"]), found
+    assert "Control groups" in glovebox("doctor").stdout
+    done = glovebox("run", "--cgroup", "auto", "-c", "1")
+    if found["ok"]:
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode in (2, 125) and found["fix"] in done.stderr
+        assert found["cause"].removeprefix("cgroup: ") in done.stderr
 
 
+@pytest.mark.needs("cgroup")
 def test_none_is_none(group):
     assert "cgroup" not in run_json("1", "--cgroup", "none")["isolation"]["layers"]
 
@@ -170,12 +163,11 @@ def test_a_wrong_place_is_refused(place, said):
     assert done.returncode in (2, 125) and said in done.stderr and "hint:" in done.stderr
 
 
-def test_v1_by_name(v1):
+@pytest.mark.needs("cgroup v1")
+def test_v1_by_name():
     """The directory of one controller; the other's must have the same name."""
     name = f"glovebox-tests-{os.getpid()}"
-    made = [TOP / "memory" / name, TOP / "pids" / name]
-    if not all(it.parent.is_dir() for it in made):
-        pytest.skip("the hierarchies of cgroup v1 are mounted elsewhere")
+    made = [point_of(it) / name for it in ("memory", "pids")]
     made[0].mkdir()
     try:
         refused = glovebox("run", "--cgroup", made[0], "-c", "1")
@@ -189,10 +181,10 @@ def test_v1_by_name(v1):
                 it.rmdir()
 
 
-def test_a_read_only_hierarchy_is_not_used(v1):
-    point, = {it.split()[1] for it in Path("/proc/mounts").read_text().splitlines()
-              if it.split()[2] == "cgroup" and "memory" in it.split()[3].split(",")}
-    before = ["unshare", "-m", "sh", "-c", f'mount -o remount,bind,ro {point} && exec "$@"', "sh"]
+@pytest.mark.needs("cgroup v1")
+def test_a_read_only_hierarchy_is_not_used():
+    read_only = f'mount -o remount,bind,ro {point_of("memory")} && exec "$@"'
+    before = ["unshare", "-m", "sh", "-c", read_only, "sh"]
     found = doctor(before=before)
     assert (found["ok"], found["used"]) == (False, False)
     assert "Read-only" in found["cause"] and "remount" in found["fix"]
@@ -201,19 +193,11 @@ def test_a_read_only_hierarchy_is_not_used(v1):
     assert refused.returncode in (2, 125) and "Read-only" in refused.stderr
 
 
-def test_an_ordinary_user_is_told(v1):
-    if os.getuid() != 0:
-        pytest.skip("only root can become another user")
-    if not os.access("/usr/bin/setpriv", os.X_OK):
-        pytest.skip("setpriv is not installed")
-    before = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-    done = glovebox("run", "--python", "/usr/bin/python3", "--cgroup", "auto", "-c", "1", before=before)
-    assert done.returncode in (2, 125) and "root" in done.stderr
-
-
-def test_a_group_that_was_delegated(made_v2):
+@pytest.mark.needs("cgroup v2")
+def test_a_group_that_was_delegated():
     """As systemd does it: the engine itself sits in the group, alone, and makes room in it."""
-    scope = made_v2 / "scope"
+    made = made_for_tests()
+    scope = made / "scope"
     scope.mkdir()
     os.setxattr(scope, "user.delegate", b"1")
     before = ["sh", "-c", f'echo 0 > {scope}/cgroup.procs && exec "$@"', "sh"]
@@ -225,21 +209,13 @@ def test_a_group_that_was_delegated(made_v2):
         refused = glovebox("run", "--cgroup", "auto", "-c", "1", before=crowded)
         assert refused.returncode in (2, 125) and "Delegate=yes" in refused.stderr
     finally:
-        for it in [*scope.glob("glovebox-*"), scope]:
+        for it in [*scope.glob("glovebox-*"), scope, made]:
             it.rmdir()
 
 
+@pytest.mark.needs("a scope of systemd")
 def test_a_scope_of_systemd():
     """As docs/limits.md says to get one."""
-    if not Path("/run/systemd/system").is_dir() or not shutil.which("systemd-run"):
-        pytest.skip("systemd does not run here")
-    own = Path("/proc/self/cgroup").read_text()
-    if not own.startswith("0::"):
-        pytest.skip("the controllers are not on cgroup v2 here")
-    user = () if os.getuid() == 0 else ("--user",)
-    before = ["systemd-run", *user, "--scope", "--quiet", "-p", "Delegate=yes"]
-    if glovebox("--version", before=before).returncode != 0:
-        pytest.skip("systemd gives this user no scope")
-    assert "cgroup" in run_json("1", before=before)["isolation"]["layers"]
-    results = batch(["1", "2"], before=before)
+    assert "cgroup" in run_json("1", before=DELEGATE)["isolation"]["layers"]
+    results = batch(["1", "2"], before=DELEGATE)
     assert all("cgroup" in it["isolation"]["layers"] for it in results)
