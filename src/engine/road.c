@@ -436,10 +436,9 @@ static void reject_unreadable(struct gb_job *job)
 /* The rules for commands need no box. */
 static enum verdict check_command(struct gb_job *job)
 {
-    if (shell_may_run(job))
-        return audit_note(job, AUDIT_CHECKED, NULL) < 0 ? ENDED : PASS;
-    session_collect(job, NULL);
-    return ENDED;
+    if (!shell_may_run(job))
+        return ENDED;
+    return audit_note(job, AUDIT_CHECKED, NULL) < 0 ? ENDED : PASS;
 }
 
 /* What is typed may be commands; files are read by those who are to agree. */
@@ -448,10 +447,9 @@ static enum verdict check_op(struct gb_job *job)
     size_t len = 0;
     const char *before = session_typed(job, &len);
 
-    if (job->request.op != SESSION_TYPE || shell_may_type(job, before, len))
-        return audit_note(job, AUDIT_CHECKED, NULL) < 0 ? ENDED : PASS;
-    session_collect(job, NULL);
-    return ENDED;
+    if (job->request.op == SESSION_TYPE && !shell_may_type(job, before, len))
+        return ENDED;
+    return audit_note(job, AUDIT_CHECKED, NULL) < 0 ? ENDED : PASS;
 }
 
 static enum verdict stage_check(struct gb_job *job)
@@ -527,6 +525,8 @@ void road_end_early(struct gb_job *job)
     struct timeval now = { 0 };
 
     if (!job->run) {
+        if (job->session && job->stage > 0) /* which is as it was, and says so */
+            session_collect(job, NULL);
         job->is_over = true;
         (void)evtimer_add(job->engine->on_later, &now);
         return;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "base/visible.h"
 #include "engine/schema.h"
 #include "engine/signature.h"
 #include "python/protocol.h"
@@ -45,13 +46,15 @@ static bool is_plain(const json_t *value)
 static int take_name(struct tool *t, const json_t *value, struct gb_err *err)
 {
     const char *name = json_string_value(value);
+    unsigned n;
 
     if (!is_plain(value) || !*name || json_string_length(value) > TOOL_NAME_MAX)
         return gb_fail(err, GB_E_INVALID, 0, "name: must be a string of 1 to %d bytes",
                        TOOL_NAME_MAX);
-    for (const char *at = name; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            return gb_fail(err, GB_E_INVALID, 0, "name: has a control character in it");
+    for (const char *at = name; *at; at += n)
+        if (visible_hides(visible_character(at, strnlen(at, 4), &n)) || *at == '\t')
+            return gb_fail(err, GB_E_INVALID, 0,
+                           "name: has a control character in it, or one that nobody sees");
     if (strcmp(name, "execute_code") == 0)
         return gb_fail(err, GB_E_INVALID, 0,
                        "name: 'execute_code' is what runs the code that calls tools");
@@ -213,6 +216,9 @@ static struct tool *tool_new(json_t *spec, struct gb_err *err)
     }
     t->refs = 1;
     t->spec = spec;
+    if (json_is_string(json_object_get(spec, "description"))) /* models read it */
+        json_object_set_new(spec, "description",
+                            visible_only(json_object_get(spec, "description")));
     if (!json_is_object(spec))
         r = gb_fail(err, GB_E_INVALID, 0, "must be an object");
     json_object_foreach (spec, key, value)

@@ -277,6 +277,27 @@ def test_a_reviewer_reads_files_that_are_put_into_a_session(tmp_path):
         server.close()
 
 
+@pytest.mark.parametrize("kind", [Legacy, Modern])
+def test_a_no_leaves_the_session_as_it_was(kind):
+    with kind("--approve", "always", capabilities=FORM) as client:
+        def call(name, answer, **arguments):
+            call = {"name": name, "arguments": arguments}
+            if kind is Legacy:
+                id = client.begin("tools/call", call)
+                client.send({"jsonrpc": "2.0", "id": client.message()["id"], "result": answer})
+                return client.answer(id)["result"]
+            state = client.request("tools/call", call)["result"]["requestState"]
+            return client.request("tools/call", {**call, "inputResponses": {"approve": answer},
+                                                 "requestState": state})["result"]
+        no = {"action": "decline"}
+        session = call("execute_code", YES, code="x = 41", session="new")["structuredContent"]["session"]["name"]
+        assert call("write_file", no, session=session, path="m.py", text="1")["isError"]
+        assert call("execute_code", no, session=session, code="x = 0")["structuredContent"]["session"]["state"] == "intact"
+        assert call("write_file", YES, session=session, path="m.py", text="y = 1").get("isError", False) is False
+        result = call("execute_code", YES, session=session, code="import m; x + m.y")["structuredContent"]
+        assert result["value"] == 42
+
+
 # ---- what is typed ----
 
 @pytest.fixture

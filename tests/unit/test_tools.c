@@ -33,7 +33,7 @@ static void test_list_and_object(void **state)
 {
     struct gb_err err;
     struct toolset *list = read_set("[{'name': 'b', 'description': 'B'}, {'name': 'a'}]", &err);
-    struct toolset *object = read_set("{'b': {'description': 'B'}, 'a': {}}", &err);
+    struct toolset *object = read_set("{'b': {'description': '\\u2060B\\u200b'}, 'a': {}}", &err);
     char text[40];
 
     (void)state;
@@ -58,6 +58,8 @@ static void test_refused(void **state)
         { "[{'name': ''}]", "name:" },
         { "[{'name': 7}]", "name:" },
         { "[{'name': 'a\\nb'}]", "control character" },
+        { "[{'name': 'a\\u200bb'}]", "nobody sees" },
+        { "[{'name': 'a\\udb40\\udc41'}]", "nobody sees" },
         { "[{'name': 'execute_code'}]", "execute_code" },
         { "[{'name': 'a'}, {'name': 'a'}]", "'a' is there twice" },
         { "[{'name': 'a', 'descripton': 'x'}]", "unknown key 'descripton'" },
@@ -208,6 +210,9 @@ static void test_lines_stay_lines(void **state)
           "c",
           "a b c" },
         { "\x1b[31mred\x7f", "[31mred" },
+        { "a\xf3\xa0\x81\xa9\xf3\xa0\x81\xa7\xef\xb8\x8f"
+          "b\xe2\x80\x8b", /* tags, a variation selector, no width */
+          "a b" },
         { "na\xc3\xafve \xe2\x82\xac", "na\xc3\xafve \xe2\x82\xac" },
         { "0123456789abcdef", "0123456789..." },
         { "012345678\xe2\x82\xac"
@@ -221,7 +226,7 @@ static void test_lines_stay_lines(void **state)
         size_t len = 0;
         FILE *f = open_memstream(&text, &len);
 
-        signature_put_line(f, cases[i].text, i < 6 ? 100 : 10);
+        signature_put_line(f, cases[i].text, i < 7 ? 100 : 10);
         (void)fclose(f);
         assert_string_equal(text, cases[i].line);
     }
