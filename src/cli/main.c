@@ -1,4 +1,5 @@
 #include <string.h>
+#include <unistd.h>
 
 #include "base/suggest.h"
 #include "cli/cli.h"
@@ -21,6 +22,8 @@ const struct command *command_find(const char *name, struct gb_err *err)
     gb_err_set(err, GB_E_INVALID, 0, "unknown command '%.80s'%s%s%s", name,
                near.best ? " (did you mean '" : "", near.best ? near.best : "",
                near.best ? "'?)" : "");
+    if (access(name, R_OK) == 0)
+        gb_err_hint(err, "'glovebox run %.80s' runs it", name);
     return NULL;
 }
 
@@ -49,6 +52,18 @@ static int dispatch(const struct command *command, char **argv)
     return command->run(&args);
 }
 
+/* "glovebox --version" is "glovebox help --version". "glovebox -c CODE" is meant for 'run'. */
+static int dispatch_options(char **argv)
+{
+    struct gb_err err;
+
+    if (strcmp(argv[0], "-c") != 0)
+        return dispatch(&cmd_help, argv);
+    gb_err_set(&err, GB_E_INVALID, 0, "no command given");
+    gb_err_hint(&err, "'glovebox run -c CODE' runs Python, 'glovebox shell -c COMMAND' a command");
+    return cli_refuse(NULL, &err);
+}
+
 int main(int argc, char **argv)
 {
     const struct command *command = NULL;
@@ -59,9 +74,8 @@ int main(int argc, char **argv)
         gb_err_set(&err, GB_E_INVALID, 0, "no command given");
         return cli_refuse(NULL, &err);
     }
-    /* "glovebox --version" is "glovebox help --version". */
     if (argv[1][0] == '-')
-        return dispatch(&cmd_help, argv + 1);
+        return dispatch_options(argv + 1);
 
     command = command_find(argv[1], &err);
     if (!command)

@@ -43,19 +43,32 @@ static void print_guests(FILE *f, const char *label, const char *text)
     fputc('\n', f);
 }
 
+/* input() of a program that was given nothing to read. */
+static void print_empty_stdin(FILE *f, const json_t *error, const struct report *r)
+{
+    json_auto_t *request = r->request ? json_loads(r->request, JSON_ALLOW_NUL, NULL) : NULL;
+
+    if (!request || json_object_get(request, "stdin") || json_object_get(request, "stdin_base64") ||
+        strcmp(json_string_at(error, "type", ""), "EOFError") != 0)
+        return;
+    fputs("glovebox: hint: standard input is empty; --stdin FILE gives it, '--stdin -' passes "
+          "yours\n",
+          f);
+}
+
 static void print_raised(FILE *f, const json_t *result, const struct report *r)
 {
     const json_t *error = json_object_get(result, "error");
     const char *traceback = json_string_at(error, "traceback", NULL);
     size_t len = traceback ? strlen(traceback) : 0;
 
-    (void)r;
     if (strcmp(json_string_at(error, "type", ""), "shell") == 0) { /* it could not begin */
         print_guests(f, "", json_string_at(error, "message", ""));
         print_guests(f, "hint: ", json_string_at(error, "hint", ""));
     }
     if (len > 0)
         fprintf(f, "%s%s", traceback, traceback[len - 1] == '\n' ? "" : "\n");
+    print_empty_stdin(f, error, r);
 }
 
 static void print_rejected(FILE *f, const json_t *result, const struct report *r)

@@ -242,9 +242,12 @@ static int fail_unknown(const char *key, struct gb_err *err)
         suggestion_offer(&near, others[i].key);
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         suggestion_offer(&near, numbers[i].key);
-    return gb_fail(err, GB_E_INVALID, 0, "%.80s: unknown key in the configuration%s%s%s", key,
-                   near.best ? " (did you mean '" : "", near.best ? near.best : "",
-                   near.best ? "'?)" : "");
+    (void)gb_fail(err, GB_E_INVALID, 0, "%.80s: unknown key in the configuration%s%s%s", key,
+                  near.best ? " (did you mean '" : "", near.best ? near.best : "",
+                  near.best ? "'?)" : "");
+    if (strcmp(key, "limits") == 0) /* as requests have it */
+        return gb_fail_hint(err, "limits are keys of their own here: \"memory\": \"1G\"");
+    return -1;
 }
 
 static int set_key(struct config *c, const char *key, json_t *value, struct gb_err *err)

@@ -22,9 +22,9 @@ enum {
     PROBE_MS = 5000,
     BACKOFF_MIN_MS = 100,
     BACKOFF_MAX_MS = 60000,
-    WAIT_MAX_MS = 5000,       /* for a server that will begin again: a call waits no longer */
-    HEALTHY_US = 30000000,    /* a life that long makes it forget the failures before */
-    REFRESH_MS = 200, /* after a change */
+    WAIT_MAX_MS = 5000,    /* for a server that will begin again: a call waits no longer */
+    HEALTHY_US = 30000000, /* a life that long makes it forget the failures before */
+    REFRESH_MS = 200,      /* after a change */
     WINDOW_US = 10000000,
     FLOOD_MAX = 20000, /* messages in a window that nobody asked for */
     LOG_MAX = 100      /* lines in a window */
