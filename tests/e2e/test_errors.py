@@ -395,3 +395,24 @@ def test_a_fence_around_the_whole_program_is_removed():
     assert batch([{"kind": "check", "code": program}])[0]["status"] == "ok"
     assert [r["value"] for r in batch([{"session": "s", "code": program},
                                        {"session": "s", "code": "```\nx\n```"}])] == [42, 6]
+
+
+# ---- what was meant ----
+
+@pytest.mark.parametrize("args, hint", [
+    (["app.py"], "'glovebox run app.py' runs it"), (["-c", "print(1)"], "'glovebox run -c CODE' runs Python"),
+    (["run", "--file", "d", "-c", "1"], "mount a directory with -m DIR:NAME"),
+    (["run", "--config", "c.json", "-c", "1"], "limits are keys of their own here"),
+    (["run", "-c", "input()"], "standard input is empty; --stdin FILE gives it"),
+])
+def test_hints_for_first_tries(tmp_path, args, hint):
+    (tmp_path / "app.py").write_text("print(1)")
+    (tmp_path / "c.json").write_text('{"limits": {"memory": "1G"}}')
+    (tmp_path / "d").mkdir()
+    done = glovebox(*args, cwd=tmp_path)
+    assert done.returncode != 0 and f"glovebox: hint: {hint}" in done.stderr
+
+
+def test_no_hint_where_standard_input_was_given():
+    done = glovebox("run", "--stdin", "-", "-c", "input(); input()", input="one\n")
+    assert done.stderr.endswith("EOFError: EOF when reading a line\n")
