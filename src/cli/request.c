@@ -115,10 +115,11 @@ static int open_files(const struct args *args, struct request *r, struct gb_err 
         if (strcmp(path, "-") == 0)
             return gb_fail(err, GB_E_INVALID, 0, "--file: name a file, and use --stdin for '-'");
         fd = open_input(path, err);
-        if (fd < 0)
-            return err->sys == EISDIR ? (gb_err_prefix(err, "--file"),
-                                         gb_fail_hint(err, "mount a directory with -m DIR:NAME"))
-                                      : gb_fail_wrap(err, "--file");
+        if (fd < 0) {
+            (void)gb_fail_wrap(err, "--file");
+            return err->sys == EISDIR ? gb_fail_hint(err, "mount a directory with -m DIR:NAME")
+                                      : -1;
+        }
         r->file_fds[r->n_files] = fd;
     }
     return 0;
