@@ -167,7 +167,7 @@ static size_t position(const struct walk *w, const char *path)
     return low;
 }
 
-int walk_note(struct walk *w, const char *path, const struct stamp *stamp)
+struct walk_entry *walk_note(struct walk *w, const char *path, const struct stamp *stamp)
 {
     struct walk_entry entry = { .mode = S_IFREG, .n_links = 1, .stamp = *stamp };
     size_t at;
@@ -177,15 +177,15 @@ int walk_note(struct walk *w, const char *path, const struct stamp *stamp)
     if (at < w->n && strcmp(w->list[at].path, path) == 0) {
         entry.path = w->list[at].path;
         w->list[at] = entry;
-        return 0;
+        return &w->list[at];
     }
     entry.path = strdup(path);
     if (add_entry(w, entry) < 0)
-        return -1;
+        return NULL;
     memmove(&w->list[at + 1], &w->list[at], (w->n - 1 - at) * sizeof(*w->list));
     w->list[at] = entry;
     w->n_sorted = w->n;
-    return 0;
+    return &w->list[at];
 }
 
 /* Takes the path. */
@@ -321,7 +321,7 @@ bool walk_step(struct walk *w, size_t n)
 
 /* ---- the whole ---- */
 
-const struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n)
+struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n)
 {
     sort(w);
     *ret_n = w->n;

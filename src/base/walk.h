@@ -11,12 +11,20 @@
 
 #include "base/stamp.h"
 
+enum {
+    WALK_DIGEST = 16 /* bytes that tell one content from another */
+};
+
 struct walk_entry {
     char *path;       /* relative, as bytes */
     mode_t mode;      /* of a regular file, or of anything else but a link; 0: a directory, and: */
     const char *why;  /* it was not looked into; else NULL */
     uint64_t n_links; /* names that the file has anywhere */
     struct stamp stamp;
+    /* What is in it, for whoever looks at that too. */
+    const void *content; /* borrowed, or NULL: not known */
+    bool has_digest;
+    uint8_t digest[WALK_DIGEST];
 };
 
 enum walk_cut {
@@ -57,12 +65,11 @@ void walk_stop(struct walk *w, enum walk_cut why);
 enum walk_cut walk_was_cut(const struct walk *w);
 
 /* Note one that was seen elsewhere, in place of what is known of it. When the walk is over. Returns
- * 0,
- * -1 when there is no room. */
-int walk_note(struct walk *w, const char *path, const struct stamp *stamp);
+ * the entry, for as long as nothing else is noted, or NULL when there is no room. */
+struct walk_entry *walk_note(struct walk *w, const char *path, const struct stamp *stamp);
 
 /* All that was found, in the order of its paths' bytes, borrowed. */
-const struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n);
+struct walk_entry *walk_sorted(struct walk *w, size_t *ret_n);
 
 /* Does a regular file have names that the walk has not met? Those of other entries count. */
 bool walk_is_foreign(const struct walk *w, const struct walk_entry *e);

@@ -14,10 +14,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@
 #include "base/own.h"
 #include "base/parse.h"
 #include "base/walk.h"
+#include "engine/digest.h"
 #include "engine/outdir.h"
 
 enum {
@@ -36,6 +39,7 @@ enum {
     SLICE_US = 4000,        /* of the engine's loop */
     SLICE_ENTRIES = 256,    /* between two looks at the clock */
     PIECE = 256 << 10,      /* of a file */
+    READ_MAX = 64 << 20,    /* bytes of all files whose contents are looked at, each time */
 };
 
 struct tree {
@@ -44,7 +48,9 @@ struct tree {
     bool is_workspace;
     struct walk_eyes eyes;       /* what the program could see of it */
     bool is_live;                /* in use, by a box or by the host */
+    bool is_read;                /* what is in files is looked at: see "contents" */
     struct walk *before, *after; /* or NULL */
+    size_t n_before, n_after;    /* of these, entries that were compared */
     uint64_t taken;              /* bytes */
 };
 
@@ -59,6 +65,15 @@ struct finding {
     struct tree *tree;
     const struct walk_entry *entry;
     enum change change;
+};
+
+/* The file whose content is looked at. */
+struct reading {
+    int fd; /* or -1 */
+    uint64_t at, left;
+    bool is_other; /* than the one that is known */
+    bool wants_digest;
+    struct digest digest;
 };
 
 /* The file that is being taken. */
@@ -82,6 +97,8 @@ struct capture {
     size_t n_trees;
     bool (*work)(struct capture *c); /* what the slices do: true when it is done */
     size_t at;                       /* of trees, then of findings */
+    struct reading reading;
+    uint64_t read_left; /* bytes of files that may be read for their digests */
     struct finding *findings;
     size_t n_findings, findings_room;
     uint64_t n_omitted; /* that are not even listed */
@@ -127,6 +144,7 @@ static bool begin(struct capture *c, bool (*work)(struct capture *), capture_don
     c->data = data;
     c->at = 0;
     c->deadline_us = clock_us() + LOOK_MAX_US;
+    c->read_left = READ_MAX;
     if (slice(c))
         return true;
     (void)evtimer_add(c->on_slice, &at_once);
@@ -152,14 +170,132 @@ static bool look(struct capture *c, struct tree *t, struct walk **walk)
     return false;
 }
 
+/* ---- contents ---- */
+
+/*
+ * A program that writes through a shared mapping leaves no time on a tmpfs, and on other file
+ * systems only with the first write to a page. So files whose stamp is as it was are read where
+ * that can matter: those that were put into the workspace are compared with what was put there;
+ * those of a session's workspace, and of mounts that are a tmpfs, have a digest from the look
+ * before.
+ */
+
+/* A file that its owner may not read can be read all the same once nobody needs it to be so. */
+static int open_seen(const struct tree *t, const struct walk_entry *e)
+{
+    int fd = fd_open_beneath(t->dir, e->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+    char self[64];
+
+    if (fd != -EACCES || t->is_live)
+        return fd;
+    auto_close int shut = fd_open_beneath(t->dir, e->path, O_PATH | O_NOFOLLOW, 0);
+    if (shut < 0)
+        return shut;
+    (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", shut);
+    (void)chmod(self, 0600);
+    fd = open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Is it still the file that the walk has seen, and one that the program could read? */
+static bool is_seen(const struct tree *t, const struct walk_entry *e, int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == e->stamp.ino &&
+           st.st_dev == e->stamp.dev && walk_may_read(&t->eyes, &st);
+}
+
+/* Begin to read a file. False: there is no need to, or it cannot be. */
+static bool start_reading(struct capture *c, const struct tree *t, const struct walk_entry *old,
+                          const struct walk_entry *e)
+{
+    struct reading *r = &c->reading;
+    bool is_known = old && (old->content || old->has_digest);
+    uint64_t size = (uint64_t)e->stamp.size;
+
+    *r = (struct reading){ .fd = -1, .left = size, .wants_digest = t->is_read };
+    if (!S_ISREG(e->mode) || clock_us() > c->deadline_us)
+        return false;
+    if (r->wants_digest && size > c->read_left)
+        r->wants_digest = false;
+    if (!r->wants_digest && !(is_known && old->content))
+        return false;
+    r->fd = open_seen(t, e);
+    if (r->fd < 0 || !is_seen(t, e, r->fd)) {
+        gb_closep(&r->fd);
+        r->fd = -1;
+        return false;
+    }
+    c->read_left -= r->wants_digest ? size : 0;
+    digest_begin(&r->digest);
+    return true;
+}
+
+/* One piece. True when the file is done: the entry has its digest then, and `is_other` says
+ * whether it is another content than that of `old`. */
+static bool read_some(struct capture *c, const struct walk_entry *old, struct walk_entry *e)
+{
+    struct reading *r = &c->reading;
+    auto_free char *piece = malloc(PIECE);
+    size_t want = r->left < PIECE ? (size_t)r->left : PIECE;
+    ssize_t n = piece && want > 0 ? read(r->fd, piece, want) : 0;
+
+    if (n > 0) {
+        if (old && old->content &&
+            memcmp((const char *)old->content + r->at, piece, (size_t)n) != 0)
+            r->is_other = true;
+        digest_add(&r->digest, piece, r->wants_digest ? (size_t)n : 0);
+        r->at += (uint64_t)n;
+        r->left -= (uint64_t)n;
+    }
+    if (n > 0 && r->left > 0)
+        return false;
+    if (r->left > 0)
+        r->is_other = r->is_other || old; /* shorter than it was a moment ago */
+    if (r->wants_digest) {
+        digest_end(&r->digest, e->digest, sizeof(e->digest));
+        e->has_digest = true;
+        r->is_other |=
+            old && old->has_digest && memcmp(old->digest, e->digest, sizeof(e->digest)) != 0;
+    }
+    (void)close(take_fd(&r->fd));
+    return true;
+}
+
+static bool is_tmpfs(int dir)
+{
+    struct statfs fs;
+
+    return dir >= 0 && fstatfs(dir, &fs) == 0 &&
+           (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+/* The contents of a mount before the program runs. True when the tree is done. */
+static bool read_before(struct capture *c, struct tree *t)
+{
+    size_t n = 0;
+    struct walk_entry *list = t->before && t->is_read ? walk_sorted(t->before, &n) : NULL;
+
+    if (t->n_before < n && c->reading.fd < 0 && !start_reading(c, t, NULL, &list[t->n_before]))
+        t->n_before++;
+    else if (t->n_before < n && read_some(c, NULL, &list[t->n_before]))
+        t->n_before++;
+    return t->n_before >= n;
+}
+
 static bool look_before(struct capture *c)
 {
     struct tree *t = &c->trees[c->at];
 
-    if (c->at < c->n_trees && (t->is_workspace || look(c, t, &t->before)))
+    if (c->at < c->n_trees && (t->is_workspace || (look(c, t, &t->before) && read_before(c, t)))) {
+        t->n_before = 0;
         c->at++;
+    }
     return c->at == c->n_trees;
 }
+
+/* ---- comparing ---- */
 
 static void add_finding(struct capture *c, struct finding f)
 {
@@ -197,35 +333,42 @@ static void note_new(struct capture *c, struct tree *t, const struct walk_entry 
 }
 
 static void note_both(struct capture *c, struct tree *t, const struct walk_entry *old,
-                      const struct walk_entry *new)
+                      const struct walk_entry *new, bool is_other)
 {
-    if (!stamp_same(&old->stamp, &new->stamp))
+    if (is_other || !stamp_same(&old->stamp, &new->stamp))
         add_finding(c, (struct finding){ t, new, CHANGE_MODIFIED });
 }
 
-/* In the order of their paths, which both lists are in. */
-static void compare(struct capture *c, struct tree *t)
+/* The next entry that is in either walk, in the order of their paths, which both lists are in; its
+ * content is read first where that is called for. True after the last. */
+static bool compare_next(struct capture *c, struct tree *t)
 {
-    size_t n_old = 0, n_new = 0, o = 0, n = 0;
-    const struct walk_entry *old = t->before ? walk_sorted(t->before, &n_old) : NULL;
-    const struct walk_entry *new = t->after ? walk_sorted(t->after, &n_new) : NULL;
+    size_t n_old = 0, n_new = 0;
+    struct walk_entry *olds = t->before ? walk_sorted(t->before, &n_old) : NULL;
+    struct walk_entry *news = t->after ? walk_sorted(t->after, &n_new) : NULL;
+    struct walk_entry *old = t->n_before < n_old ? &olds[t->n_before] : NULL;
+    struct walk_entry *new = t->n_after < n_new ? &news[t->n_after] : NULL;
+    int order = !new ? -1 : !old ? 1 : strcmp(old->path, new->path);
 
-    while (o < n_old || n < n_new) {
-        int order = 1;
-
-        if (n == n_new)
-            order = -1;
-        else if (o < n_old)
-            order = strcmp(old[o].path, new[n].path);
-        if (order < 0)
-            note_gone(c, t, &old[o++]);
-        else if (order > 0)
-            note_new(c, t, &new[n++]);
-        else
-            note_both(c, t, &old[o++], &new[n++]);
+    if (!old && !new)
+        return true;
+    if (order < 0) {
+        note_gone(c, t, old);
+        t->n_before++;
+        return false;
     }
-    c->is_cut |= !t->after || walk_was_cut(t->after) != WALK_WHOLE ||
-                 (t->before && walk_was_cut(t->before) != WALK_WHOLE);
+    const struct walk_entry *same = order == 0 && stamp_same(&old->stamp, &new->stamp) ? old : NULL;
+    if (c->reading.fd < 0 && start_reading(c, t, same, new))
+        return false;
+    if (c->reading.fd >= 0 && !read_some(c, same, new))
+        return false;
+    if (order > 0)
+        note_new(c, t, new);
+    else
+        note_both(c, t, old, new, same && c->reading.is_other);
+    t->n_before += order == 0;
+    t->n_after++;
+    return false;
 }
 
 static bool take_each(struct capture *c);
@@ -234,8 +377,9 @@ static bool look_after(struct capture *c)
 {
     struct tree *t = &c->trees[c->at];
 
-    if (c->at < c->n_trees && look(c, t, &t->after)) {
-        compare(c, t);
+    if (c->at < c->n_trees && look(c, t, &t->after) && compare_next(c, t)) {
+        c->is_cut |= !t->after || walk_was_cut(t->after) != WALK_WHOLE ||
+                     (t->before && walk_was_cut(t->before) != WALK_WHOLE);
         c->at++;
     }
     if (c->at < c->n_trees)
@@ -336,31 +480,13 @@ static void drop(struct taking *t)
         (void)close(take_fd(&t->fd));
 }
 
-/* A file that its owner may not read can be read all the same once nobody needs it to be so. */
-static int open_file(const struct finding *f)
-{
-    int fd = fd_open_beneath(f->tree->dir, f->entry->path,
-                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-    char self[64];
-
-    if (fd != -EACCES || f->tree->is_live)
-        return fd;
-    auto_close int shut = fd_open_beneath(f->tree->dir, f->entry->path, O_PATH | O_NOFOLLOW, 0);
-    if (shut < 0)
-        return shut;
-    (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", shut);
-    (void)chmod(self, 0600);
-    fd = open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-}
-
 static void start_taking(struct capture *c, const struct finding *f, json_t *item)
 {
     struct taking *t = &c->now;
     struct stat st;
     int e;
 
-    *t = (struct taking){ .fd = open_file(f), .out = OUTFILE_NONE, .item = item };
+    *t = (struct taking){ .fd = open_seen(f->tree, f->entry), .out = OUTFILE_NONE, .item = item };
     gb_buf_init(&t->bytes, c->settings->capture_file_bytes);
     if (t->fd < 0) {
         omit_errno(item, "it cannot be read", t->fd);
@@ -498,6 +624,7 @@ struct capture *capture_new(const struct capture_spec *spec)
     c->settings = spec->settings;
     c->out = spec->out;
     c->now = (struct taking){ .fd = -1, .out = OUTFILE_NONE };
+    c->reading.fd = -1;
     c->files = json_array();
     c->on_slice = evtimer_new(spec->base, on_slice, c);
     c->trees[c->n_trees++] = (struct tree){ .name = "workspace", .dir = -1, .is_workspace = true };
@@ -506,9 +633,11 @@ struct capture *capture_new(const struct capture_spec *spec)
         int dir = m->is_rw ? fd_open_plain_dir(m->host) : -1;
 
         if (m->is_rw)
-            c->trees[c->n_trees++] = (struct tree){
-                .name = m->name, .dir = dir < 0 ? -1 : dir, .is_live = true, .eyes = eyes_for(dir)
-            };
+            c->trees[c->n_trees++] = (struct tree){ .name = m->name,
+                                                    .dir = dir < 0 ? -1 : dir,
+                                                    .is_live = true,
+                                                    .is_read = is_tmpfs(dir),
+                                                    .eyes = eyes_for(dir) };
     }
     return c->on_slice && c->files ? c : capture_free(c);
 }
@@ -528,15 +657,20 @@ bool capture_after(struct capture *c, const struct capture_ground *ground, captu
     struct tree *t = &c->trees[0];
 
     t->dir = ground->dir;
-    t->is_live = ground->is_live;
+    t->is_live = t->is_read = ground->is_live; /* a session's: there will be another look */
     t->before = ground->before;
     if (!t->before && ground->n_files > 0) {
         t->before = walk_new(-1, ground->n_files, false);
         if (t->before)
             walk_stop(t->before, WALK_WHOLE);
     }
-    for (size_t i = 0; t->before && i < ground->n_files; i++)
-        (void)walk_note(t->before, ground->files[i].path, &ground->files[i].stamp);
+    for (size_t i = 0; t->before && i < ground->n_files; i++) {
+        const struct workspace_file *f = &ground->files[i];
+        struct walk_entry *e = walk_note(t->before, f->path, &f->stamp);
+
+        if (e && (uint64_t)f->stamp.size == f->bytes)
+            e->content = f->data;
+    }
     return begin(c, look_after, done, data);
 }
 
@@ -569,6 +703,7 @@ struct capture *capture_free(struct capture *c)
     if (c->on_slice)
         event_free(c->on_slice);
     drop(&c->now);
+    gb_closep(&c->reading.fd);
     for (size_t i = 0; i < c->n_trees; i++) {
         gb_closep(&c->trees[i].dir);
         (void)walk_free(c->trees[i].before);

@@ -1,7 +1,7 @@
 #include "engine/digest.h"
 
-#include <nettle/sha2.h>
 #include <nettle/version.h>
+#include <string.h>
 
 /* Nettle 4 always gives the whole digest. */
 static void finish(struct sha256_ctx *ctx, uint8_t *ret)
@@ -27,4 +27,22 @@ void digest_hex(const void *data, size_t len, char ret[DIGEST_HEX + 1])
         ret[2 * i + 1] = digits[digest[i] & 15];
     }
     ret[DIGEST_HEX] = '\0';
+}
+
+void digest_begin(struct digest *d)
+{
+    sha256_init(&d->ctx);
+}
+
+void digest_add(struct digest *d, const void *data, size_t len)
+{
+    sha256_update(&d->ctx, len, data);
+}
+
+void digest_end(struct digest *d, uint8_t *ret, size_t n)
+{
+    uint8_t whole[SHA256_DIGEST_SIZE];
+
+    finish(&d->ctx, whole);
+    memcpy(ret, whole, n < sizeof(whole) ? n : sizeof(whole));
 }

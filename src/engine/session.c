@@ -9,6 +9,7 @@
  * told so, once, and not answered from an empty namespace. The one after that begins a new session.
  */
 #include "engine/session.h"
+#include "engine/digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -705,6 +706,20 @@ void session_see(struct gb_job *job, struct walk *seen)
     job->session->seen = seen;
 }
 
+/* With a digest of what is in it: by the next look the request is gone. */
+static void note_file(struct walk *seen, const struct workspace_file *f)
+{
+    struct walk_entry *e = walk_note(seen, f->path, &f->stamp);
+    struct digest d;
+
+    if (!e || (uint64_t)f->stamp.size != f->bytes)
+        return;
+    digest_begin(&d);
+    digest_add(&d, f->data, f->bytes);
+    digest_end(&d, e->digest, sizeof(e->digest));
+    e->has_digest = true;
+}
+
 /* What somebody else put there is no cell's doing. */
 static void see_written(const struct gb_job *job)
 {
@@ -717,7 +732,7 @@ static void see_written(const struct gb_job *job)
             walk_stop(s->seen, WALK_WHOLE);
     }
     for (size_t i = 0; s->seen && i < f->n; i++)
-        (void)walk_note(s->seen, f->list[i].path, &f->list[i].stamp);
+        note_file(s->seen, &f->list[i]);
 }
 
 /* ---- results ---- */

@@ -361,6 +361,55 @@ def test_killed_while_it_writes(tmp_path):
     assert all(p.stat().st_size == 50000 for p in out.iterdir() if p.name[0] == "f")
 
 
+# ---- what leaves no time ----
+
+# A shared mapping whose pages were read first: on a tmpfs a write to it changes no time of the file.
+MAPPED = """
+import mmap
+def change(name, text=b"X", at=0):
+    with open(name, "r+b") as f:
+        m = mmap.mmap(f.fileno(), 0)
+    m[:]
+    m[at:at + len(text)] = text
+    return m
+"""
+BIG = "a" * (3 << 20)
+
+
+@pytest.mark.parametrize("name, content, at", [("small", "abc", 0), ("big", BIG, len(BIG) - 1), ("page", "p" * 4096, 4095)])
+def test_changed_through_a_mapping(level, name, content, at):
+    files = {name: content, "other": "abc", "d/untouched": "x" * 10000}
+    request = {"code": MAPPED + f"change({name!r}, b'X', {at}); None", "files": files, "capture": "inline"}
+    result, same = batch([request, {**request, "code": MAPPED + f"change({name!r}, {content[-1].encode()!r}, {at})"}], *level)
+    assert listed(result) == {name: "modified"}, result["files"]
+    assert result["files"][0]["text"] == content[:at] + "X" + content[at + 1:]
+    assert set(listed(same)) <= {name}  # some file systems give the time all the same
+
+
+def test_changed_through_the_mapping_of_a_child(level):
+    """A copy of the program, which ends before it."""
+    code = MAPPED + "import os\nif os.fork() == 0: change('a', b'Y', 1); os._exit(0)\nos.wait(); None"
+    result, = batch([{"code": code, "files": {"a": "aaaa", "b": "bbbb"}}], *level)
+    assert listed(result) == {"a": "modified"}, result
+
+
+@pytest.mark.parametrize("kind", ["disk"] + ["tmpfs"] * ROOT)
+def test_changed_through_a_mapping_in_a_mount(kind):
+    """Also one that is a tmpfs on the host: root can make one for itself."""
+    with tempfile.TemporaryDirectory() as host:
+        os.chmod(host, 0o755)
+        code = MAPPED + "import os; change(os.environ['GLOVEBOX_MNT'] + '/m/a', b'X', 2); None"
+        script = f"mount -t tmpfs none {host};" * (kind == "tmpfs") + f"""
+            cd {host}; echo abcd >a; echo abcd >b; chmod 777 .; chmod 666 a b
+            {GLOVEBOX} run --json -m {host}:m:rw --isolation namespaces -c "$1"; cat a"""
+        done = subprocess.run([*(["unshare", "-m"] if ROOT else []), "sh", "-ec", script, "-", code], env=ENV,
+                              capture_output=True, text=True, timeout=60)
+        line, after = done.stdout.splitlines()
+        result = json.loads(line)
+        assert [(it["path"], it["mount"], it["change"]) for it in result["files"]] == [("a", "m", "modified")], result
+        assert after == "abXd"
+
+
 # ---- nothing is left ----
 
 def test_scratch_directories_are_removed(tmp_path):

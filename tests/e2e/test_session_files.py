@@ -121,3 +121,28 @@ def test_refused(request_, said):
 
 def test_no_room(e):
     assert e.op("write_file", files={"big": "x" * (2 << 20)}, limits={"disk": "1M"})["error"]["type"] == "limit"
+
+
+# ---- what leaves no time ----
+
+def test_a_mapping_of_an_earlier_cell(e):
+    """numpy.memmap and the like: what is written through it later is found, cell by cell."""
+    assert e.op("write_file", files={"given": "abcd", "quiet": "abcd"})["status"] == "ok"
+    code = "import mmap\ndef mapped(n):\n    f = open(n, 'r+b'); m = mmap.mmap(f.fileno(), 0); m[:]; return m\n"
+    first = e.cell(code + "open('own', 'wb').write(bytes(8192)); m = mapped('own'); g = mapped('given'); None")
+    assert "own" in changed(first)
+    assert e.cell("1")["files"] == [] or set(changed(e.cell("1"))) == set()
+    for at in (0, 5000):
+        assert changed(e.cell(f"m[{at}] = 7; None")) == {"own": "modified"}
+        assert changed(e.cell("None")) == {}
+    assert changed(e.cell("g[0:1] = b'X'; None")) == {"given": "modified"}
+    assert changed(e.cell("h = mapped('quiet'); h[1:2] = b'Y'; h.close(); None")) == {"quiet": "modified"}
+    assert changed(e.cell("m[0] = 7; g[0:1] = b'X'; None")) == {}, "what was there already"
+    put = e.cell("p = mapped('put'); p[0:1] = b'P'; None", files={"put": "abcd"})
+    assert changed(put) == {"put": "modified"}
+    assert changed(e.cell("p[1:2] = b'P'; None")) == {"put": "modified"}
+
+
+def changed(result):
+    assert result["status"] == "ok", (result["error"], result["stderr"])
+    return {it["path"]: it["change"] for it in result["files"]}
