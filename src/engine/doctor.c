@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,14 +26,36 @@
 #include "engine/job.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/landlock.h"
+#include "sandbox/seal.h"
+#include "sandbox/verify.h"
 #include "sandbox/watch.h"
 #include "selftest_py.h"
 
 /* ---- probes: 0, or the errno that the kernel gave; each runs in a child of its own ---- */
 
+enum {
+    NOT_SO = 4096 /* no errno: it agreed, and did not do it */
+};
+
+static int outcome(int r, const struct gb_err *err)
+{
+    return r == 0 ? 0 : err->sys != 0 ? err->sys : NOT_SO;
+}
+
 static int probe_namespaces(int flags)
 {
-    return unshare(CLONE_NEWUSER | flags) < 0 ? errno : 0;
+    auto_close int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    auto_free struct plan *plan = calloc(1, sizeof(*plan));
+    struct gb_err err;
+
+    if (proc < 0 || !plan)
+        return errno;
+    verify_note_host(plan);
+    if (unshare(CLONE_NEWUSER | flags) < 0)
+        return errno;
+    /* Of the pid namespace only its children would be. */
+    plan->namespaces = (uint64_t)(CLONE_NEWUSER | (flags & ~CLONE_NEWPID));
+    return outcome(verify_namespaces(plan, proc, &err), &err);
 }
 
 static int probe_user(void)
@@ -69,21 +93,61 @@ static int probe_uts(void)
     return probe_namespaces(CLONE_NEWUTS);
 }
 
+/* A filter that leaves what the probe still needs. */
 static int probe_seccomp(void)
 {
-    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0 ? errno : 0;
+    static const int calls[] = { SYS_write, SYS_close, SYS_munmap, SYS_exit_group };
+    const struct seal_allowed allowed = { calls, ARRAY_LEN(calls), NULL, 0 };
+    struct gb_err err;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return errno;
+    return outcome(seal_calls(&allowed, &err), &err);
 }
 
+/* A domain in which nothing can be opened. */
 static int probe_landlock(void)
 {
+    auto_free struct plan *plan = calloc(1, sizeof(*plan));
+    struct gb_err err;
     int e;
 
-    return landlock_abi(&e) > 0 ? 0 : e;
+    if (!plan)
+        return ENOMEM;
+    plan->landlock_abi = landlock_abi(&e);
+    if (plan->landlock_abi == 0)
+        return e;
+    plan->landlock_fs = landlock_all_fs(plan->landlock_abi);
+    plan->workdir = "/tmp";
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return errno;
+    return outcome(landlock_apply(plan, &err), &err);
+}
+
+static int probe_caps(void)
+{
+    struct gb_err err;
+
+    return outcome(seal_privileges(&err), &err);
+}
+
+static int probe_rlimits(void)
+{
+    auto_free struct plan *plan = calloc(1, sizeof(*plan));
+    struct gb_err err;
+
+    if (!plan)
+        return ENOMEM;
+    plan->level = LEVEL_NAMESPACES;
+    plan->rlimits[plan->n_rlimits++] = (struct plan_rlimit){ RLIMIT_CORE, 0 };
+    return outcome(seal_rlimits(plan, &err), &err);
 }
 
 static int probe_nnp(void)
 {
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return errno;
+    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : NOT_SO;
 }
 
 static int probe_watcher(void)
@@ -177,6 +241,8 @@ static const struct {
     { "seccomp", "an allow-list of system calls", probe_seccomp, other_cause },
     { "landlock", "files, signals and sockets a second time", probe_landlock, landlock_cause },
     { "nnp", "no new privileges", probe_nnp, other_cause },
+    { "caps", "no capability", probe_caps, other_cause },
+    { "rlimits", "forks, files, descriptors, memory of one process", probe_rlimits, other_cause },
     { "watcher", "memory and processor time of a whole box", probe_watcher, watcher_cause },
 };
 
@@ -213,8 +279,15 @@ static json_t *layer_json(size_t i)
                              layers[i].detail);
 
     if (e != 0) {
-        struct cause cause = layers[i].cause(e);
-        json_object_set_new(json, "cause", json_sprintf("%s (%s)", cause.why, strerrordesc_np(e)));
+        static const struct cause not_so = {
+            "the kernel agrees, and does not do it: something answers for it (a tracer, a seccomp "
+            "filter, an emulator)",
+            ""
+        };
+        struct cause cause = e == NOT_SO ? not_so : layers[i].cause(e);
+        json_object_set_new(json, "cause",
+                            e == NOT_SO ? json_string(cause.why)
+                                        : json_sprintf("%s (%s)", cause.why, strerrordesc_np(e)));
         json_object_set_new(json, "fix", cause.fix[0] ? json_string(cause.fix) : json_null());
     } else if (layers[i].probe == probe_landlock) {
         uint32_t abi = landlock_abi(&e);

@@ -287,3 +287,22 @@ def test_lost_while_a_program_runs(host, level, rule, status):
         "time.sleep(60)"
     result = run_json(code, "--python", PYTHON, "--isolation", level, "--timeout", 2, before=host.inject(rule))
     assert (host.applied()[0] > 0, result["status"]) == (True, status), result["error"]
+
+
+# ---- the doctor ----
+
+@pytest.mark.parametrize("rule, layer", [
+    *[(f"unshare:0&{NEW[layer]:#x}:err=ENOSPC", layer) for layer in NEW],
+    *[(f"unshare:0&{NEW[layer]:#x}:ret=0", layer) for layer in ("mount", "net", "ipc", "uts", "user")],
+    ("prctl:0=22:ret=0", "seccomp"), ("prctl:0=22:err=EINVAL", "seccomp"),
+    ("landlock_restrict_self:ret=0", "landlock"), ("landlock_restrict_self:err=EPERM", "landlock"),
+    ("landlock_create_ruleset:err=EOPNOTSUPP", "landlock"), ("landlock_create_ruleset:2=0:err=ENOMEM", "landlock"),
+    ("prctl:0=38:ret=0", "nnp"), ("capset:ret=0", "caps"), ("capset:err=EPERM", "caps"),
+    ("prlimit64:2&-1:ret=0", "rlimits"), ("prlimit64:1=4:err=EPERM", "rlimits"),
+])
+def test_the_doctor_names_what_is_missing(host, rule, layer):
+    done = glovebox("doctor", "--json", "--python", PYTHON, before=host.inject(rule))
+    report = json.loads(done.stdout)
+    missing = {it["name"]: it for it in report["layers"] if not it["ok"]}
+    assert host.applied()[0] > 0 and layer in missing, done.stdout
+    assert missing[layer]["cause"]
