@@ -101,6 +101,18 @@ static DIR *open_dir(int proc, const char *path, struct walk *w)
     return dir;
 }
 
+/* The end of a directory, and a failure to read on, look the same but for errno. */
+static struct dirent *next_entry(DIR *dir, struct walk *w)
+{
+    struct dirent *e;
+
+    errno = 0;
+    e = readdir(dir);
+    if (!e && errno != 0)
+        fail_walk(w, errno);
+    return e;
+}
+
 static void children_of(int proc, pid_t pid, struct walk *w)
 {
     char path[64];
@@ -110,7 +122,7 @@ static void children_of(int proc, pid_t pid, struct walk *w)
     dir = open_dir(proc, path, w);
     if (!dir)
         return;
-    for (struct dirent *task = readdir(dir); task; task = readdir(dir)) {
+    for (struct dirent *task = next_entry(dir, w); task; task = next_entry(dir, w)) {
         if (task->d_name[0] == '.')
             continue;
         (void)snprintf(path, sizeof(path), "%d/task/%.20s/children", pid, task->d_name);
@@ -127,7 +139,7 @@ static void list_all(int proc, struct walk *w)
 
     if (!dir)
         return;
-    for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+    for (struct dirent *e = next_entry(dir, w); e; e = next_entry(dir, w)) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
         if (pid > 1)
             add_pid(w, pid);
@@ -144,6 +156,8 @@ static struct walk walk_below(int proc, pid_t pid, pid_t *ret, size_t max)
         return w;
     }
     children_of(proc, pid, &w);
+    if (w.is_torn && pid == getpid())
+        w.blind = ENOENT; /* we are here */
     for (size_t i = 0; i < w.n; i++)
         children_of(proc, ret[i], &w);
     return w;
@@ -221,19 +235,20 @@ static void add_usage(struct usage *all, const struct usage *one)
     all->reserved += one->reserved;
 }
 
-/* False if it is gone. */
-static bool read_status(int proc, pid_t pid, struct usage *ret)
+/* 0, or an errno: ESRCH if it is gone. */
+static int read_status(int proc, pid_t pid, struct usage *ret)
 {
     char path[WATCH_PATH], text[4096];
+    ssize_t n;
 
     (void)snprintf(path, sizeof(path), "%d/status", pid);
-    if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
-        return false;
-    if (!strstr(text, "\nVmSize:") && field_kb(text, "\nThreads:") > 0) {
+    n = fd_slurp_at(proc, path, text, sizeof(text) - 1);
+    if (n > 0 && !strstr(text, "\nVmSize:") && field_kb(text, "\nThreads:") > 0) {
         watch_path(proc, pid, "status", path); /* its first thread has ended */
-        if (fd_slurp_at(proc, path, text, sizeof(text) - 1) <= 0)
-            return false;
+        n = fd_slurp_at(proc, path, text, sizeof(text) - 1);
     }
+    if (n <= 0)
+        return n == 0 ? ESRCH : (int)-n;
     *ret = (struct usage){
         .anonymous = (field_kb(text, "\nRssAnon:") + field_kb(text, "\nVmSwap:")) << 10,
         .shared = field_kb(text, "\nRssShmem:") << 10,
@@ -241,7 +256,7 @@ static bool read_status(int proc, pid_t pid, struct usage *ret)
         .tasks = field_kb(text, "\nThreads:"),
         .reserved = field_kb(text, "\nVmSize:") << 10,
     };
-    return true;
+    return 0;
 }
 
 /* The share of this process in memory that forks share. Dearer, so only asked near the limit; of
@@ -452,14 +467,17 @@ static void look_at_tree(int proc, size_t max, struct tree *ret)
     for (int round = 0; round < ROUNDS && is_torn; round++) {
         struct walk w = walk_below(proc, getpid(), ret->pids, max);
 
+        for (size_t i = 0; i < w.n; i++) {
+            int e;
+
+            ret->usages[i] = (struct usage){ 0 };
+            e = read_status(proc, ret->pids[i], &ret->usages[i]);
+            if (e != 0)
+                fail_walk(&w, e);
+        }
         ret->n = w.n;
         ret->blind = w.blind;
         is_torn = w.is_torn;
-        for (size_t i = 0; i < w.n; i++) {
-            ret->usages[i] = (struct usage){ 0 };
-            if (!read_status(proc, ret->pids[i], &ret->usages[i]))
-                is_torn = true;
-        }
     }
 }
 

@@ -306,3 +306,30 @@ def test_the_doctor_names_what_is_missing(host, rule, layer):
     missing = {it["name"]: it for it in report["layers"] if not it["ok"]}
     assert host.applied()[0] > 0 and layer in missing, done.stdout
     assert missing[layer]["cause"]
+
+
+# ---- the watcher ----
+
+GREEDY = """
+import os, time
+for _ in range(3):
+    if os.fork() == 0:
+        break
+b = bytearray(40 << 20)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("level, rule", [
+    *[(level, f"{rule}:{INIT}:{fault}") for level in BOTH for rule, fault in [
+        ("openat:1@/status", "err=ENOMEM"), ("openat:1@/smaps_rollup", "err=EACCES"), ("getdents64", "err=ENOMEM"),
+        ("mmap:from=2", "err=ENOMEM")]],
+    ("landlock", f"openat:1@/children:{INIT}:err=ENOENT"), ("landlock", f"openat:1@/children:{INIT}:err=EMFILE"),
+    ("namespaces", f"openat:1@.:2&0x10000:{INIT}:err=EMFILE"),
+])
+def test_a_blind_watcher_ends_its_box(host, level, rule):
+    """Four processes that each stay below what one of them may have: only the watcher can stop that."""
+    result = run_json(GREEDY, "--python", PYTHON, "--isolation", level, "--memory", "64M", "--timeout", 20,
+                      before=host.inject(rule))
+    assert host.applied()[0] > 0
+    assert (result["status"], result["limit"]) in (("failed", None), ("limit", "memory")), result["error"]
