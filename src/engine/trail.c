@@ -244,6 +244,17 @@ static int find_tail(const struct trail *t, struct tail *ret, struct gb_err *err
     return gb_fail_hint(err, "name another file, or move this one away: a new one is then begun");
 }
 
+/* Does the last line that we know still end where it did? A file that was emptied and filled again
+ * by others may by now be as long as it was, or longer. */
+static bool is_in_place(const struct trail *t)
+{
+    char want[DIGEST_HEX + sizeof("\"}\n")], have[sizeof(want)];
+    size_t len = (size_t)snprintf(want, sizeof(want), "%s\"}\n", t->last.hash);
+
+    return t->end < (off_t)len ||
+           (read_at(t->fd, have, len, t->end - (off_t)len) == 0 && memcmp(want, have, len) == 0);
+}
+
 static int stand(struct trail *t, struct tail *ret, struct gb_err *err)
 {
     struct stat st;
@@ -251,9 +262,10 @@ static int stand(struct trail *t, struct tail *ret, struct gb_err *err)
     if (fstat(t->fd, &st) < 0)
         return gb_fail(err, GB_E_AUDIT, errno, "cannot read the audit file '%.120s'", t->path);
     *ret = (struct tail){ .size = st.st_size, .last = t->last };
-    if (st.st_size == t->end)
+    bool is_there = st.st_size >= t->end && is_in_place(t);
+    if (is_there && st.st_size == t->end)
         return 0;
-    if (st.st_size < t->end) { /* somebody cut off what we had written or seen */
+    if (!is_there) { /* somebody cut off what we had written or seen */
         t->moved = "shortened";
         t->is_opened = false;
     }

@@ -6,6 +6,8 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -391,6 +393,132 @@ def test_rotation(audit, tmp_path):
     assert verify(audit)[1]["before"]["hash"] == first["after_hash"]
     assert "begun anew after line" in glovebox("audit", "verify", audit).stdout
     assert verify(old)[1]["before"] is None
+
+
+class Writer:
+    """An engine that has the file open, and runs what it is told to."""
+
+    def __init__(self, audit, *options):
+        self.made = running("batch", "-j", "1", "--audit", audit, *options, "-", stdin=subprocess.PIPE)
+
+    def __enter__(self):
+        self.process = self.made.__enter__()
+        return self
+
+    def run(self, code="1"):
+        self.process.stdin.write(json.dumps({"code": code}) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        assert self.process.wait(20) == 0
+
+    def __exit__(self, *error):
+        return self.made.__exit__(*error)
+
+
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_emptied_and_filled_again_by_another(audit, more):
+    """copytruncate with two writers: one finds the file as long as it was, or longer, and must not go on from a line that
+    is gone. It says so, and so does verify."""
+    with Writer(audit) as a, Writer(audit) as b:
+        a.run()
+        size = audit.stat().st_size
+        copy = audit.with_suffix(".copy")
+        copy.write_bytes(audit.read_bytes())
+        os.truncate(audit, 0)
+        for _ in range(1 + more):
+            assert "audit_error" not in b.run()
+        if more == 0 and audit.stat().st_size < size:  # to the byte: what stands there is another line
+            grow_to(audit, size)
+        assert "audit_error" not in a.run()
+        a.end()
+        b.end()
+    assert problems(copy)[-1:] in ([], [(len(copy.read_bytes().splitlines()), "unclosed")])
+    told = [e for e in events(audit) if e.get("because") == "shortened"]
+    assert len(told) == 1 and problems(audit) == [(told[0]["seq"], "cut")] and chain_holds(audit)
+
+
+def grow_to(audit, size):
+    """Lines of the same chain, of another engine, until the file has exactly this size."""
+    while audit.stat().st_size < size:
+        last = json.loads(audit.read_bytes().splitlines()[-1])
+        line = {"v": 1, "seq": last["seq"] + 1, "time": last["time"], "event": "admitted", "run": "other-1", "id": "",
+                "prev": last["hash"]}
+        room = size - audit.stat().st_size - len(json.dumps(line, separators=(",", ":"))) - len(',"hash":""') - 65
+        line["id"] = "x" * min(max(room, 0), 200)
+        text = json.dumps(line, separators=(",", ":"))[:-1]
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        with audit.open("a") as f:
+            f.write(f'{text},"hash":"{digest}"}}\n')
+
+
+def test_moved_away_under_load(audit, tmp_path):
+    """Two writers, and a file that is moved away again and again: no line is lost, and all pieces hold."""
+    requests = tmp_path / "r.jsonl"
+    requests.write_text("".join(f'{{"id": {i}, "code": "{i}"}}\n' for i in range(150)))
+    pieces = []
+    with running("batch", "-j", "2", "--audit", audit, "--audit-required", requests) as a, \
+            running("batch", "-j", "2", "--audit", audit, "--audit-required", requests) as b:
+        for process in (a, b):
+            process.reader = threading.Thread(target=lambda p=process: setattr(p, "told", p.communicate(timeout=60)))
+            process.reader.start()
+        while a.poll() is None or b.poll() is None:
+            time.sleep(.02)
+            if audit.exists() and len(pieces) < 40:
+                pieces.append(audit.rename(tmp_path / f"piece{len(pieces)}"))
+        for process in (a, b):
+            process.reader.join()
+            assert all(json.loads(line)["status"] == "ok" for line in process.told[0].splitlines()), process.told
+    pieces += [audit] * audit.exists()
+    assert len(pieces) > 1
+    for piece in pieces:
+        assert problems(piece) == [], piece.read_text()
+    assert sum(names(piece).count("finished") for piece in pieces) == 300
+
+
+def test_killed_again_and_again(audit):
+    """SIGKILL at any moment, two at a time: the file stays one that can be verified, and written to."""
+    for i in range(8):
+        with Writer(audit) as a, Writer(audit) as b:
+            for writer in (a, b):
+                writer.process.stdin.write('{"code": "1"}\n' * 30)
+                writer.process.stdin.flush()
+            time.sleep(.03 * i)
+            a.process.kill()
+            b.process.kill()
+    run_json("1", "--audit", audit)
+    assert {kind for _, kind in problems(audit)} <= {"unclosed", "torn"} and chain_holds(audit)
+    assert names(audit)[-1] == "closed"
+
+
+@pytest.mark.parametrize("required", [(), ("--audit-required",)])
+def test_a_disk_that_is_full(tmp_path, required):
+    """A file system of 64 KiB, which two engines fill. Root alone can mount one."""
+    if os.getuid() != 0:
+        return
+    script = """
+        mount -t tmpfs -o size=64k none $1; cd $1; shift
+        run() { "$@" --audit audit - <../requests >../$n; }
+        n=1; run "$@" & n=2; run "$@"; wait
+        dd if=/dev/zero of=fill bs=1k 2>/dev/null || :
+        n=3; run "$@" || :
+        mount -o remount,size=10m .
+        n=4; run "$@"; cp audit ../audit"""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "requests").write_text('{"code": "1"}\n' * 60)
+    done = subprocess.run(["unshare", "-m", "sh", "-ec", script, "-", tmp_path / "disk", GLOVEBOX, "batch", *required], env=ENV,
+                          capture_output=True, text=True, timeout=120)
+    results = [[json.loads(line) for line in (tmp_path / n).read_text().splitlines()] for n in "1234"]
+    assert [len(r) for r in results] == [60] * 4, done.stderr
+    unwritten = [r for part in results for r in part if "audit_error" in r]
+    assert unwritten and all(r["status"] == ("failed" if required else "ok") for r in unwritten)
+    if required:
+        assert all(r["error"]["type"] == "audit" for r in unwritten)
+    assert all("audit_error" in r for r in results[2]) and not any("audit_error" in r for r in results[3])
+    assert {kind for _, kind in problems(tmp_path / "audit")} <= {"lost", "unclosed", "torn"}
+    assert chain_holds(tmp_path / "audit")
 
 
 # ---- a file that cannot be written ----
