@@ -1,6 +1,9 @@
 """A session's workspace from outside: requests that list, read and write its files."""
 import base64
+import json
 import os
+import tempfile
+import time
 
 import pytest
 from test_sessions import LEVELS, engine
@@ -146,3 +149,74 @@ def test_a_mapping_of_an_earlier_cell(e):
 def changed(result):
     assert result["status"] == "ok", (result["error"], result["stderr"])
     return {it["path"]: it["change"] for it in result["files"]}
+
+
+# ---- a program that changes names meanwhile ----
+
+SWAPPER = """
+import os, socket, threading
+HOST = {host!r}
+def swap():
+    os.makedirs("made/dir/deep", exist_ok=True)
+    open("made/file", "w").write("inside"); open("made/other", "w").write("inside")
+    os.symlink(HOST, "made/link"); os.symlink(HOST + "/secret", "made/secret"); os.symlink("/proc/self/root", "made/root")
+    os.mkfifo("made/fifo")
+    os.makedirs("still"); os.symlink(HOST, "still/link"); os.symlink(HOST + "/secret", "still/secret"); os.mkfifo("still/fifo")
+    with open("made/sparse", "wb") as f: f.truncate(100 << 20)
+    try: os.link("made/other", "made/linked")
+    except OSError: pass
+    try: socket.socket(socket.AF_UNIX).bind("made/socket")
+    except OSError: pass
+    names = os.listdir("made")
+    n = 0
+    while not os.path.exists("stop"):
+        n += 1
+        for place, kinds in (("d", ("dir", "link", "root", "file")), ("f", ("file", "secret", "fifo", "sparse", "linked", "dir", "socket"))):
+            kind = kinds[n % len(kinds)]
+            try:
+                os.rename("made/" + kind, place)
+            except OSError:
+                continue
+            try:
+                os.rename(place, "made/" + kind)
+            except OSError:
+                pass
+thread = threading.Thread(target=swap, daemon=True); thread.start(); None
+"""
+
+
+STILL = ("still/secret", "still/link/secret", "still/fifo")
+
+
+def test_names_that_change_under_the_engine(e):
+    """Renaming files, directories, links, FIFOs, sockets and large files over each other: nothing outside of the workspace is
+    read or written, nothing blocks, and the session lives."""
+    with tempfile.TemporaryDirectory() as host:
+        os.chmod(host, 0o777)
+        for name in ("secret", "x", "deep"):
+            with open(f"{host}/{name}", "w") as f:
+                f.write("CANARY")
+            os.chmod(f"{host}/{name}", 0o666)
+        before = sorted(os.listdir(host))
+        assert e.cell(SWAPPER.format(host=host))["status"] == "ok"
+        seen = set()
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            for path in ("f", "d/secret", "d/x", "d/deep/y", "d/etc/passwd", *STILL):
+                result = e.op("read_file", path=path, length=64)
+                assert "CANARY" not in json.dumps(result) and "root:" not in json.dumps(result), (path, result)
+                seen.add((path, result["status"]))
+            for path in ("f", "d/new", "d/secret", "d/deep/z", "still/link/new"):
+                result = e.op("write_file", files={path: "WRITTEN"})
+                assert result["status"] in ("ok", "failed"), result
+                seen.add((path, result["status"]))
+            listing = e.op("list_files")
+            assert "CANARY" not in json.dumps(listing)
+            assert not any(it["path"].startswith(("d/secret/", "d/etc", "still/link/", "d/proc")) for it in listing["value"]["files"])
+        assert ("f", "ok") in seen and not any((path, "ok") in seen for path in (*STILL, "still/link/new")), seen
+        assert sorted(os.listdir(host)) == before
+        for name in before:
+            with open(f"{host}/{name}") as f:
+                assert f.read() == "CANARY"
+        assert e.op("write_file", files={"stop": "1"})["status"] == "ok"
+        assert e.value("thread.join(20); thread.is_alive()") is False
