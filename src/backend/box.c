@@ -561,6 +561,7 @@ int host_box_new(struct event_base *base, const struct box_callbacks *callbacks,
     /* Whatever a guest sends back on it is refused by the kernel. */
     ok = ok && shutdown(chan[0], SHUT_RD) == 0;
     *box = (struct host_box){ .pidfd = -1,
+                              .request = -1,
                               .workspace = -1,
                               .net = -1,
                               .scratch_lock = -1,
@@ -747,6 +748,7 @@ void host_box_free(struct host_box *box)
             event_free(events[i]);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         gb_closep(&fds[i]);
+    fd_take_back(&box->request);
     if (box->kin && --box->kin->n == 0)
         free(box->kin);
     seat_free(box->seat);

@@ -71,6 +71,7 @@ struct host_box {
     pid_t pid;
     int pidfd, ctl, chan, answer_fd, out, err;
     int words;     /* where a session's cell hears of its tools; else -1 */
+    int request;   /* of a session: the last that was sent as a file, or -1 */
     int workspace; /* where the program writes, once the box is ready; else -1 */
     int net;       /* its network namespace, when it has ended and that may be handed on; else -1 */
     uid_t uid;     /* whose it is there, by the host's numbers */

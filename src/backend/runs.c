@@ -21,7 +21,7 @@ static void run_free(struct run *r)
         event_free(r->on_end);
     json_decref(json_shared(r->order.program));
     (void)mounts_unref(r->order.mounts);
-    gb_closep(&r->stdin_fd);
+    fd_take_back(&r->stdin_fd); /* a session may have kept it */
     free(r);
 }
 
@@ -99,7 +99,7 @@ struct run *run_new(struct local *l, const struct run_order *order, const struct
     (void)mounts_ref(order->mounts);
     r->on_end = evtimer_new(l->base, on_end, r);
     if (order->stdin_bytes > 0)
-        r->stdin_fd = fd_sealed("stdin", order->stdin_data, order->stdin_bytes);
+        r->stdin_fd = fd_lent("stdin", order->stdin_data, order->stdin_bytes);
     if (r->on_end && (order->stdin_bytes == 0 || r->stdin_fd >= 0))
         return r;
     run_free(r);

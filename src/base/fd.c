@@ -149,7 +149,7 @@ ssize_t fd_recv(int sock, void *data, size_t len, int *fds, size_t *n_fds)
     return n;
 }
 
-int fd_sealed(const char *name, const void *data, size_t len)
+static int sealed(const char *name, const void *data, size_t len, int seals)
 {
     auto_close int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     char path[64];
@@ -160,12 +160,36 @@ int fd_sealed(const char *name, const void *data, size_t len)
     e = fd_write_all(fd, data, len);
     if (e < 0)
         return e;
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+    if (fcntl(fd, F_ADD_SEALS, seals) < 0)
         return -errno;
     /* Reopened, so that the description is read-only and its offset is zero. */
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     ro = open(path, O_RDONLY | O_CLOEXEC);
     return ro < 0 ? -errno : ro;
+}
+
+int fd_sealed(const char *name, const void *data, size_t len)
+{
+    return sealed(name, data, len, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+}
+
+int fd_lent(const char *name, const void *data, size_t len)
+{
+    return sealed(name, data, len, F_SEAL_SEAL | F_SEAL_GROW | F_SEAL_WRITE);
+}
+
+void fd_take_back(int *fd)
+{
+    auto_close int writable = -1;
+    char path[64];
+
+    if (*fd < 0)
+        return;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
+    writable = open(path, O_WRONLY | O_CLOEXEC);
+    if (writable >= 0)
+        (void)!ftruncate(writable, 0);
+    gb_closep(fd);
 }
 
 int fd_read_all(int fd, void *data, size_t len)

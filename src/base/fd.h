@@ -34,6 +34,11 @@ ssize_t fd_recv(int sock, void *data, size_t len, int *fds, size_t *n_fds);
  * change it under us. Returns the descriptor. */
 int fd_sealed(const char *name, const void *data, size_t len);
 
+/* The same, to be taken back: fd_take_back() closes it and frees the memory, whoever still holds
+ * the file. What a guest was given is then empty, and not the guest's to keep. */
+int fd_lent(const char *name, const void *data, size_t len);
+void fd_take_back(int *fd);
+
 /* Read or write exactly `len` bytes. A short read gives -EPIPE. Return 0. */
 int fd_read_all(int fd, void *data, size_t len);
 int fd_write_all(int fd, const void *data, size_t len);

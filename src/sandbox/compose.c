@@ -316,8 +316,11 @@ static void compose_landlock(struct builder *b, const struct plan_wish *wish)
         add_rule(b, keep(b, "%s", wish->visible[i]), landlock_read_access());
     for (size_t i = 0; !rooted && wish->host_network && i < ARRAY_LEN(etc_network); i++)
         add_rule(b, keep(b, "/etc/%s", etc_network[i]), landlock_read_access());
+    /* Written to, it makes shared anonymous memory of which init hears nothing (notice.h). */
     for (size_t i = 0; i < ARRAY_LEN(devices); i++)
-        add_rule(b, keep(b, "/dev/%s", devices[i]), landlock_device_access());
+        add_rule(b, keep(b, "/dev/%s", devices[i]),
+                 strcmp(devices[i], "zero") == 0 ? landlock_source_access()
+                                                 : landlock_device_access());
     if (rooted) {
         add_rule(b, BOX_WORKSPACE, landlock_write_access());
         add_rule(b, BOX_TMP, landlock_write_access());

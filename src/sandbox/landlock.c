@@ -66,6 +66,11 @@ uint64_t landlock_write_access(void)
            FS_MAKE_REG | FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_SYM | FS_REFER | FS_TRUNCATE;
 }
 
+uint64_t landlock_source_access(void)
+{
+    return FS_READ_FILE;
+}
+
 uint64_t landlock_device_access(void)
 {
     return FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV;

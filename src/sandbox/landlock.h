@@ -7,6 +7,7 @@
 /* Groups of accesses that plans are made of. */
 uint64_t landlock_read_access(void);   /* read, list, execute */
 uint64_t landlock_write_access(void);  /* all of that, and make, change, move, remove; no nodes */
+uint64_t landlock_source_access(void); /* read a node that is there */
 uint64_t landlock_device_access(void); /* read and write a node that is there */
 
 /* The ABI version that this kernel has; 0 when it has none or does not let us use it, and then

@@ -245,10 +245,14 @@ static const int allowed[] = {
  * interpreter's directories) is the user's own, too, and a filter cannot see how a descriptor was
  * opened. */
 static const int metadata[] = {
-    SCMP_SYS(utime),        SCMP_SYS(utimes),       SCMP_SYS(futimesat), SCMP_SYS(utimensat),
-    SCMP_SYS(setxattr),     SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr), SCMP_SYS(removexattr),
-    SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
+    SCMP_SYS(utime),       SCMP_SYS(utimes),       SCMP_SYS(futimesat),    SCMP_SYS(utimensat),
+    SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
 };
+
+/* An access list on tmpfs is up to 64 KiB of the kernel's memory for each file and each directory,
+ * twice, which no size of the file system bounds; and a filter cannot see the name. EOPNOTSUPP is
+ * what a file system answers that has no attributes. */
+static const int attributes[] = { SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr) };
 
 /* Giving a file to nobody in particular changes its times, and anybody may do that to any file. */
 static const int ownership[] = { SCMP_SYS(chown), SCMP_SYS(fchown), SCMP_SYS(lchown),
@@ -748,6 +752,8 @@ static int add_all(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
         e = add_each(ctx, SCMP_ACT_ERRNO(EPERM), refused, ARRAY_LEN(refused));
     if (e == 0)
         e = add_each(ctx, SCMP_ACT_ERRNO(EINVAL), pinning, ARRAY_LEN(pinning));
+    if (e == 0)
+        e = add_each(ctx, SCMP_ACT_ERRNO(EOPNOTSUPP), attributes, ARRAY_LEN(attributes));
     if (e == 0)
         e = add_mmap(ctx);
     if (e == 0)

@@ -192,7 +192,7 @@ def answer_as_runtime(answer, kind=2, token=0):
     return sent
 
 
-def crowd(count, fill):
+def crowd(count, fill, patience=3):
     """Let children fill something and keep it: the bytes that those hold which are still alive in the end."""
     import struct
     import time
@@ -225,7 +225,7 @@ def crowd(count, fill):
             pass
         return None in held.values()
 
-    end = time.monotonic() + 3
+    end = time.monotonic() + patience
     while look() and time.monotonic() < end:
         time.sleep(0.05)
     if held:
