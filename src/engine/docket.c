@@ -12,6 +12,8 @@
 
 enum {
     TITLE_MAX = 4200,
+    FILES_MAX_LOOKED =
+        40000,            /* more than a box has inodes, where it has a file system of its own */
     FILES_BYTES = 1 << 20 /* of all changed files together */
 };
 
@@ -102,7 +104,7 @@ static int add_files(struct docket *d, const struct place_ground *ground, struct
     const struct walk_entry *list;
     size_t n, at = 0;
 
-    d->now = session_files_look(ground);
+    d->now = session_files_look(ground, FILES_MAX_LOOKED);
     if (!d->now || walk_was_cut(d->now) != WALK_WHOLE)
         return fail_over("files", err);
     list = walk_sorted(d->now, &n);
@@ -149,7 +151,8 @@ static bool is_same(struct walk *a, struct walk *b)
 
 bool docket_agree(struct docket *d, const struct place_ground *ground)
 {
-    struct walk *shown = take_ptr(d->now), *now = ground ? session_files_look(ground) : NULL;
+    struct walk *shown = take_ptr(d->now),
+                *now = ground ? session_files_look(ground, FILES_MAX_LOOKED) : NULL;
     bool is_shown = !ground || (shown && now && is_same(shown, now));
 
     (void)walk_free(now);
@@ -165,7 +168,7 @@ bool docket_agree(struct docket *d, const struct place_ground *ground)
 
 void docket_see(struct docket *d, const struct place_ground *ground)
 {
-    struct walk *now = session_files_look(ground);
+    struct walk *now = session_files_look(ground, FILES_MAX_LOOKED);
 
     if (!now || walk_was_cut(now) != WALK_WHOLE) { /* then all of it is to be read again */
         (void)walk_free(now);

@@ -553,8 +553,8 @@ void road_cancel(struct gb_job *job)
     road_end_early(job);
 }
 
-/* A request about a session is none that a reviewer or a person has to see, unless it puts something
- * there: a file may be imported or executed, and what reads a terminal may be a shell. */
+/* A request about a session is none that a reviewer or a person has to see, unless it puts
+ * something there: a file may be imported or executed, and what reads a terminal may be a shell. */
 static void serve(struct gb_job *job)
 {
     enum session_op op = job->request.op;

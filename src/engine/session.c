@@ -621,7 +621,8 @@ static void fork_collect(const struct gb_job *job, const struct run_outcome *o)
         return;
     struct place_ground ground = fork->engine->backend->ops->place_ground(fork->place);
 
-    fork->seen = session_files_look(&ground); /* copies, with times of their own */
+    fork->seen =
+        session_files_look(&ground, SESSION_FILES_MAX); /* copies, with times of their own */
     fork->is_begun = true;
 }
 

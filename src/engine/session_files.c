@@ -37,11 +37,11 @@ static json_t *entry_json(const struct walk_entry *e)
     return item;
 }
 
-struct walk *session_files_look(const struct place_ground *ground)
+struct walk *session_files_look(const struct place_ground *ground, size_t max)
 {
-    struct walk *walk = ground->dir >= 0 ? walk_new(ground->dir, SESSION_FILES_MAX, false) : NULL;
+    struct walk *walk = ground->dir >= 0 ? walk_new(ground->dir, max, false) : NULL;
 
-    while (walk && !walk_step(walk, SESSION_FILES_MAX))
+    while (walk && !walk_step(walk, max))
         ;
     return walk;
 }

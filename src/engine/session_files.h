@@ -15,8 +15,8 @@ enum {
     SESSION_FILES_MORE = -2 /* see session_files_bytes() */
 };
 
-/* What lies there now; NULL if it cannot be known. */
-struct walk *session_files_look(const struct place_ground *ground);
+/* What lies there now, up to so many; NULL if it cannot be known. */
+struct walk *session_files_look(const struct place_ground *ground, size_t max);
 
 /* The answer to 'list_files', a new reference; NULL with err. */
 json_t *session_files_list(const struct place_ground *ground, struct gb_err *err);
