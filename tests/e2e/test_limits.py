@@ -154,6 +154,21 @@ def test_memory_by_another_name_is_bounded(code):
     assert result["status"] in ("limit", "error", "crashed"), result["status"]
 
 
+# {file below /proc/sys/net: value}; a kernel need not show them in a namespace of a user's.
+BOUNDS = {"core/somaxconn": "128", "unix/max_dgram_qlen": "10", "core/optmem_max": "20480",
+          "ipv4/tcp_max_tw_buckets": "4096"}
+
+
+def test_queues_of_sockets_are_bounded():
+    """In a new network namespace, and in one that was handed on."""
+    code = ("import os\nplaces = {it: '/proc/sys/net/' + it for it in inputs}\n"
+            "{k: open(v).read().strip() for k, v in places.items() if os.path.exists(v)}")
+    results = batch([{"code": code, "inputs": {"inputs": list(BOUNDS)}}] * 4, "-j", 1)
+    for it in results:
+        assert it["status"] == "ok", it["error"]
+        assert it["value"].items() <= BOUNDS.items()
+
+
 @pytest.mark.parametrize("kind", ["tcp", "unix"])
 def test_a_hundred_connections_at_once_are_honest(kind):
     """The backlog that asyncio asks for."""
