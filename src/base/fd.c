@@ -189,7 +189,7 @@ void fd_take_back(int *fd)
     writable = open(path, O_WRONLY | O_CLOEXEC);
     if (writable >= 0)
         (void)!ftruncate(writable, 0);
-    gb_closep(fd);
+    (void)close(take_fd(fd));
 }
 
 int fd_read_all(int fd, void *data, size_t len)

@@ -144,6 +144,25 @@ static void test_sealed(void **state)
     assert_int_equal(close(again) | close(fd), 0);
 }
 
+/* Whoever has kept it has nothing. */
+static void test_what_was_lent_is_empty_afterwards(void **state)
+{
+    int fd = fd_lent("lent", "0123456789", 10), kept = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    struct stat st;
+    char text[16];
+
+    (void)state;
+    assert_true(fd >= 0 && kept >= 0);
+    assert_int_equal(pread(kept, text, sizeof(text), 0), 10);
+    assert_true(fcntl(kept, F_ADD_SEALS, F_SEAL_SHRINK) < 0);
+    fd_take_back(&fd);
+    assert_int_equal(fd, -1);
+    assert_int_equal(fstat(kept, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    assert_int_equal(st.st_blocks, 0);
+    (void)close(kept);
+}
+
 static void test_sealed_empty(void **state)
 {
     int fd = fd_sealed("empty", "", 0);
@@ -380,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_what_has_no_room_is_closed),
         cmocka_unit_test(test_sockets_that_will_not),
         cmocka_unit_test(test_sealed),
+        cmocka_unit_test(test_what_was_lent_is_empty_afterwards),
         cmocka_unit_test(test_sealed_empty),
         cmocka_unit_test(test_all_of_it),
         cmocka_unit_test(test_small_files),

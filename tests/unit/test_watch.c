@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -359,6 +360,20 @@ static void test_looks_again_in_time(void **state)
     assert_in_range(look((struct plan_watch){ .cpu_ms = used + 10 }, -1).next_ms, 2, 10);
 }
 
+/* What cannot be read must not pass for nothing. */
+static void test_a_watcher_that_sees_nothing_says_so(void **state)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    uint64_t cpu_us;
+
+    (void)state;
+    assert_int_not_equal(
+        watch_look(&(struct plan_watch){ .memory_bytes = 1 << 30 }, null, -1).blind, 0);
+    assert_int_equal(watch_children(null, 2, &cpu_us), 2);
+    assert_true(watch_can_see());
+    (void)close(null);
+}
+
 static void test_names_of_limits(void **state)
 {
     static const char *const names[] = {
@@ -387,6 +402,7 @@ int main(void)
         watch_test(test_measures_the_scratch_directory),
         watch_test(test_endless_depth_is_too_much),
         watch_test(test_looks_again_in_time),
+        watch_test(test_a_watcher_that_sees_nothing_says_so),
         watch_test(test_names_of_limits),
     };
 
