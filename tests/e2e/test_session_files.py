@@ -157,17 +157,16 @@ SWAPPER = """
 import os, socket, threading
 HOST = {host!r}
 def swap():
-    os.makedirs("made/dir/deep", exist_ok=True)
+    os.makedirs("made/dir/deep"); os.makedirs("still")
     open("made/file", "w").write("inside"); open("made/other", "w").write("inside")
-    os.symlink(HOST, "made/link"); os.symlink(HOST + "/secret", "made/secret"); os.symlink("/proc/self/root", "made/root")
-    os.mkfifo("made/fifo")
-    os.makedirs("still"); os.symlink(HOST, "still/link"); os.symlink(HOST + "/secret", "still/secret"); os.mkfifo("still/fifo")
     with open("made/sparse", "wb") as f: f.truncate(100 << 20)
-    try: os.link("made/other", "made/linked")
-    except OSError: pass
-    try: socket.socket(socket.AF_UNIX).bind("made/socket")
-    except OSError: pass
-    names = os.listdir("made")
+    for make, *args in [(os.symlink, HOST, "made/link"), (os.symlink, HOST + "/secret", "made/secret"),
+                        (os.symlink, "/proc/self/root", "made/root"), (os.mkfifo, "made/fifo"), (os.link, "made/other", "made/linked"),
+                        (os.symlink, HOST, "still/link"), (os.symlink, HOST + "/secret", "still/secret"), (os.mkfifo, "still/fifo"),
+                        (lambda name: socket.socket(socket.AF_UNIX).bind(name), "made/socket")]:
+        try: make(*args)
+        except OSError: pass  # not every level has all of them
+    open("begun", "w").close()
     n = 0
     while not os.path.exists("stop"):
         n += 1
@@ -181,7 +180,9 @@ def swap():
                 os.rename(place, "made/" + kind)
             except OSError:
                 pass
-thread = threading.Thread(target=swap, daemon=True); thread.start(); None
+thread = threading.Thread(target=swap, daemon=True); thread.start()
+while not os.path.exists("begun"): pass
+os.path.islink("still/link")
 """
 
 
@@ -198,7 +199,7 @@ def test_names_that_change_under_the_engine(e):
                 f.write("CANARY")
             os.chmod(f"{host}/{name}", 0o666)
         before = sorted(os.listdir(host))
-        assert e.cell(SWAPPER.format(host=host))["status"] == "ok"
+        assert e.value(SWAPPER.format(host=host)) is True
         seen = set()
         until = time.monotonic() + 3
         while time.monotonic() < until:
