@@ -277,9 +277,8 @@ static bool read_before(struct capture *c, struct tree *t)
     size_t n = 0;
     struct walk_entry *list = t->before && t->is_read ? walk_sorted(t->before, &n) : NULL;
 
-    if (t->n_before < n && c->reading.fd < 0 && !start_reading(c, t, NULL, &list[t->n_before]))
-        t->n_before++;
-    else if (t->n_before < n && read_some(c, NULL, &list[t->n_before]))
+    if (t->n_before < n && ((c->reading.fd < 0 && !start_reading(c, t, NULL, &list[t->n_before])) ||
+                            read_some(c, NULL, &list[t->n_before])))
         t->n_before++;
     return t->n_before >= n;
 }

@@ -3,7 +3,8 @@
  * one program, and nothing that is data becomes a command, so some of a shell's own commands cannot
  * be allowed (they run text, or change what names mean), some only in a harmless form, and some
  * that only run another command are looked through to that one. Programs that run others
- * (runners.h) are programs, and the rule does not hold them; only what is in plain sight is refused.
+ * (runners.h) are programs, and the rule does not hold them: only what is in plain sight is
+ * refused.
  */
 #include "shell/commands.h"
 

@@ -392,6 +392,42 @@ static void test_empties_although_the_top_is_shut(void **state)
             fail_msg("a directory of mode %03o was not emptied", tops[i]);
 }
 
+/* Step by step, with the same end: a wide directory, and a deep one. */
+static void test_empty_in_steps(void **state)
+{
+    char path[] = "/tmp/glovebox-test-XXXXXX", name[24];
+    int dir, at, steps = 0;
+    struct fd_emptying e;
+    size_t budget;
+
+    (void)state;
+    assert_non_null(mkdtemp(path));
+    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(name, sizeof(name), "f%d", i);
+        make_file(dir, name);
+    }
+    at = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+    for (int i = 0; i < 50; i++) {
+        int next;
+
+        assert_int_equal(mkdirat(at, "d", 0700), 0);
+        next = openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        make_file(next, "f");
+        assert_int_equal(close(at), 0);
+        at = next;
+    }
+    assert_int_equal(close(at), 0);
+    fd_empty_begin(&e, dir);
+    do
+        budget = 7;
+    while (!fd_empty_step(&e, &budget) && ++steps < 1000);
+    fd_empty_done(&e);
+    assert_in_range(steps, 20, 999);
+    assert_int_equal(entries(path), 0);
+    assert_int_equal(close(dir) | rmdir(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_small_files),
         cmocka_unit_test(test_empties_a_deep_tree),
         cmocka_unit_test(test_empties_a_wide_tree),
+        cmocka_unit_test(test_empty_in_steps),
         cmocka_unit_test(test_empties_odd_things),
         cmocka_unit_test(test_follows_no_link),
         cmocka_unit_test(test_follows_no_link_that_stays),
