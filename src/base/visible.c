@@ -74,6 +74,24 @@ void put_visible_text(FILE *f, const char *text)
 
 /* ---- lines ---- */
 
+static const char *const lines_names[] = {
+    [LINES_SHELL] = "shell", [LINES_PYTHON] = "python", [LINES_EITHER] = "either"
+};
+
+enum visible_lines visible_lines_of(const char *name)
+{
+    size_t i = 0;
+
+    while (i < LINES_EITHER && strcmp(lines_names[i], name) != 0)
+        i++;
+    return (enum visible_lines)i;
+}
+
+const char *visible_lines_name(enum visible_lines how)
+{
+    return lines_names[how];
+}
+
 bool visible_line(const char *text, size_t len, enum visible_lines how, const char **at,
                   const char **ret, size_t *ret_len)
 {
@@ -83,11 +101,14 @@ bool visible_line(const char *text, size_t len, enum visible_lines how, const ch
         *at = text;
     if (*at >= end)
         return false;
-    for (stop = *at; stop < end && *stop != '\n' && (*stop != '\r' || how != LINES_PYTHON);)
+    for (stop = *at; stop < end && *stop != '\n' && (*stop != '\r' || how == LINES_SHELL);)
         stop++;
+    bool is_pair = end - stop > 1 && stop[0] == '\r' && stop[1] == '\n';
+    bool is_return = stop < end && stop[0] == '\r' && !is_pair;
+
     *ret = *at;
-    *ret_len = (size_t)(stop - *at);
-    *at = stop + (end - stop > 1 && stop[0] == '\r' && stop[1] == '\n' ? 2 : 1);
+    *ret_len = (size_t)(stop - *at) + (how == LINES_EITHER && is_return);
+    *at = stop + (is_pair ? 2 : 1);
     return true;
 }
 
@@ -104,7 +125,7 @@ static size_t forgotten(const char *line, size_t len)
 
 void put_visible_line(FILE *f, const char *line, size_t len, enum visible_lines how)
 {
-    size_t skip = how == LINES_PYTHON ? forgotten(line, len) : 0;
+    size_t skip = how != LINES_SHELL ? forgotten(line, len) : 0;
 
     for (size_t i = 0; i < skip; i++)
         fprintf(f, "\\x%02x", (unsigned char)line[i]);

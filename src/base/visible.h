@@ -26,15 +26,20 @@ void put_visible_text(FILE *f, const char *text);
 
 /* How a text is split into lines. */
 enum visible_lines {
-    LINES_SHELL, /* \n: to a shell, and in data, a carriage return is a character */
-    LINES_PYTHON /* \n, \r\n and \r, as Python's own reader does it */
+    LINES_SHELL,  /* \n: to a shell a carriage return is a character */
+    LINES_PYTHON, /* \n, \r\n and \r, as Python's own reader does it */
+    LINES_EITHER  /* as Python, and a \r is shown: nobody knows who will read it */
 };
 
-/* The next line, without its end. *at is NULL at first. Returns false when there is none. */
+/* By name, "shell", "python" and "either": the last for any other. */
+enum visible_lines visible_lines_of(const char *name);
+const char *visible_lines_name(enum visible_lines how);
+
+/* The next line, without its end, but with a \r that may be no end. *at is NULL at first. Returns false when there is none. */
 bool visible_line(const char *text, size_t len, enum visible_lines how, const char **at,
                   const char **ret, size_t *ret_len);
 
-/* Print one line. Blanks before a form feed appear by their code if Python reads it: it forgets
+/* Print one line. Blanks before a form feed appear by their code if Python may read it: it forgets
  * them, so they indent nothing. */
 void put_visible_line(FILE *f, const char *line, size_t len, enum visible_lines how);
 

@@ -141,8 +141,7 @@ static void show_mounts(FILE *f, const json_t *mounts)
 static void show_lines(FILE *f, const json_t *part)
 {
     const json_t *text = json_object_get(part, "text");
-    bool is_python = strcmp(get(part, "lines"), "python") == 0;
-    enum visible_lines how = is_python ? LINES_PYTHON : LINES_SHELL;
+    enum visible_lines how = visible_lines_of(get(part, "lines"));
     const char *at = NULL, *line = NULL;
     size_t len = 0;
 

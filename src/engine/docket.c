@@ -94,7 +94,7 @@ static int add_file(struct manifest *to, const struct place_ground *ground,
     len = session_files_bytes(ground, e->path, to->max - to->bytes, &bytes, err);
     if (len == SESSION_FILES_MORE)
         return fail_over("changed files", err);
-    return len < 0 ? -1 : manifest_add(to, title, bytes, (size_t)len, LINES_PYTHON, err);
+    return len < 0 ? -1 : manifest_add(to, title, bytes, (size_t)len, LINES_EITHER, err);
 }
 
 /* What differs from what was read. */

@@ -152,7 +152,7 @@ int manifest_add(struct manifest *to, const char *title, const char *bytes, size
     (void)snprintf(encoded, sizeof(encoded), "%s, as base64", title);
     return append(to, is_text ? title : encoded,
                   is_text ? json_stringn(bytes, len) : json_base64(bytes, len),
-                  lines == LINES_PYTHON ? "python" : "shell", false, err);
+                  visible_lines_name(lines), false, err);
 }
 
 /* A value as one line of JSON, or nothing for none. */
@@ -252,9 +252,9 @@ static int add_stdin(struct manifest *to, const struct matter *m, struct gb_err 
 {
     const struct request *r = m->r;
 
-    return r->stdin_bytes > 0
-               ? manifest_add(to, "standard input", r->stdin_data, r->stdin_bytes, LINES_SHELL, err)
-               : 0;
+    return r->stdin_bytes > 0 ? manifest_add(to, "standard input", r->stdin_data, r->stdin_bytes,
+                                             LINES_EITHER, err)
+                              : 0;
 }
 
 static int add_files(struct manifest *to, const struct matter *m, struct gb_err *err)
@@ -264,7 +264,7 @@ static int add_files(struct manifest *to, const struct matter *m, struct gb_err 
 
     for (size_t i = 0; i < f->n; i++) {
         (void)snprintf(title, sizeof(title), "file %s", f->list[i].path);
-        if (manifest_add(to, title, f->list[i].data, f->list[i].bytes, LINES_PYTHON, err) < 0)
+        if (manifest_add(to, title, f->list[i].data, f->list[i].bytes, LINES_EITHER, err) < 0)
             return -1;
     }
     return 0;
@@ -277,7 +277,7 @@ static int add_typed(struct manifest *to, const struct matter *m, struct gb_err 
     if (m->r->op != SESSION_TYPE)
         return 0;
     if (text && manifest_add(to, "typed into the terminal", json_string_value(text),
-                             json_string_length(text), LINES_PYTHON, err) < 0)
+                             json_string_length(text), LINES_EITHER, err) < 0)
         return -1;
     return add_value(to, "keys", m->r->typed[1], err);
 }
@@ -365,10 +365,9 @@ size_t manifest_bytes(const json_t *parts)
 void manifest_put(FILE *f, const json_t *part, const char *before)
 {
     const json_t *text = json_object_get(part, "text");
-    bool is_python = strcmp(json_string_at(part, "lines", ""), "python") == 0;
 
     put_visible_lines(f, json_string_value(text), json_string_length(text),
-                      is_python ? LINES_PYTHON : LINES_SHELL, before);
+                      visible_lines_of(json_string_at(part, "lines", "")), before);
 }
 
 /* ---- the digest ---- */

@@ -4,8 +4,8 @@
  * reviews, a person who approves and the audit's digest all get their view from these parts: a face
  * only prints them.
  *
- * A part is an object: "title" (what it is), "text" (all of it), "lines" ("python" or "shell": how
- * it is split into lines), "is_brief" (one line of JSON), "is_program" (the one that the request is
+ * A part is an object: "title" (what it is), "text" (all of it), "lines" (how it is split into
+ * lines, by the name that visible.h has for it), "is_brief" (one line of JSON), "is_program" (the one that the request is
  * about; the last).
  *
  * Values that a request gives are shown: they are its client's own, and may decide what runs. What

@@ -144,7 +144,10 @@ def asked(config, requests, *answers, options=()):
         for answer in answers:
             questions.append(t.shows(PROMPT).replace("\r", ""))
             t.types(answer + "\n")
+        late = threading.Timer(60, t.process.kill)  # a question too many is no reason to wait for ever
+        late.start()
         status, out, err = t.ends()
+        late.cancel()
     assert status == 0, err
     return questions, [json.loads(line) for line in out.splitlines()]
 

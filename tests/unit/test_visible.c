@@ -102,6 +102,9 @@ static void test_lines(void **state)
     expect_lines("a\nb", LINES_PYTHON, "\n|a\n|b");
     expect_lines("a\n\nb\n", LINES_PYTHON, "\n|a\n|\n|b");
     expect_lines("# c\rimport os\r\nx\n\ry", LINES_PYTHON, "\n|# c\n|import os\n|x\n|\n|y");
+    expect_lines("# c\rimport os\r\nx\r", LINES_EITHER, "\n|# c\\x0d\n|import os\n|x\\x0d");
+    assert_int_equal(visible_lines_of("python"), LINES_PYTHON);
+    assert_int_equal(visible_lines_of("what"), LINES_EITHER);
     expect_lines("# c\rrm\r\nx", LINES_SHELL, "\n|# c\\x0drm\\x0d\n|x");
     expect_lines("# c\x0cx\xe2\x80\xa8y", LINES_PYTHON, "\n|# c\\x0cx\\u{2028}y");
     /* Python forgets what indents before a form feed. */
