@@ -363,7 +363,8 @@ static void on_watch(evutil_socket_t fd, short what, void *data)
 }
 
 /* Without a pid namespace nothing but the guest goes with init. But as long as init lives, all of
- * the box is below it, and while it hangs, nobody waits for the dead and no number is used again. */
+ * the box is below it, and while it hangs, nobody waits for the dead and no number is used
+ * again. */
 static void kill_below(pid_t init)
 {
     enum {

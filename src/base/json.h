@@ -25,8 +25,8 @@ static inline const char *json_string_at(const json_t *object, const char *key,
     return text ? text : otherwise;
 }
 
-/* The strings of an array as the keys of a new object: to ask for many names, where asking the array
- * for each would cost names times items. */
+/* The strings of an array as the keys of a new object: to ask for many names, where asking the
+ * array for each would cost names times items. */
 json_t *json_names(const json_t *list);
 
 /* Is this string in the array? For few questions: it is gone through for each. */

@@ -115,12 +115,12 @@ bool visible_line(const char *text, size_t len, enum visible_lines how, const ch
 /* How much of the line Python forgets: up to the last form feed of what indents it. */
 static size_t forgotten(const char *line, size_t len)
 {
-    size_t upto = 0;
+    size_t until = 0;
 
     for (size_t i = 0; i < len && (line[i] == ' ' || line[i] == '\t' || line[i] == '\f'); i++)
         if (line[i] == '\f')
-            upto = i;
-    return upto;
+            until = i;
+    return until;
 }
 
 void put_visible_line(FILE *f, const char *line, size_t len, enum visible_lines how)

@@ -83,8 +83,8 @@ static void on_charset(struct tame *t, unsigned char c, struct sink *out)
         t->state = c == ESC ? TAME_ESCAPE : TAME_TEXT;
 }
 
-/* Colours, line erasure, movements from where it stands. Parameters are numbers: a "?" or ">" makes a
- * mode or a query of many of these. */
+/* Colours, line erasure, movements from where it stands. Parameters are numbers: a "?" or ">" makes
+ * a mode or a query of many of these. */
 static bool may_pass(const struct tame *t, unsigned char final)
 {
     static const char finals[] = "mKABCDEFG";

@@ -3,10 +3,10 @@
  * What a program may say to a person's terminal.
  *
  * A terminal answers queries by typing: what a program asks, the shell that started glovebox would
- * get to execute. Sequences also set titles, clipboards, keys and modes that stay. So text passes, with
- * colours, line erasure and movements relative to where it stands; everything else is dropped. It
- * works as the bytes come. A sequence ends at the end of its line at the latest, so nothing can hide
- * more than the line that it is in.
+ * get to execute. Sequences also set titles, clipboards, keys and modes that stay. So text passes,
+ * with colours, line erasure and movements relative to where it stands; everything else is dropped.
+ * It works as the bytes come. A sequence ends at the end of its line at the latest, so nothing can
+ * hide more than the line that it is in.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +32,6 @@ struct tame {
     bool is_c1_lead;       /* after 0xc2: a control, or a letter */
 };
 
-/* What may pass of these bytes, in `ret`, which has room for len + TAME_SEQUENCE. Returns how many. A
- * struct of zeros is at the beginning. */
+/* What may pass of these bytes, in `ret`, which has room for len + TAME_SEQUENCE. Returns how many.
+ * A struct of zeros is at the beginning. */
 size_t tame_add(struct tame *t, const char *bytes, size_t len, char *ret);

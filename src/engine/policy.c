@@ -15,8 +15,8 @@ enum {
 
 /* ---- what strict comes with ---- */
 
-/* The list of the CodeAct packages, and modules of the library that only compute (array, bisect, cmath,
- * copy, heapq, operator, statistics, string, struct): programs for exercises use them. */
+/* The list of the CodeAct packages, and modules of the library that only compute (array, bisect,
+ * cmath, copy, heapq, operator, statistics, string, struct): programs for exercises use them. */
 static const char *const strict_imports[] = {
     "array",   "asyncio",     "base64",    "bisect",  "cmath",      "collections",
     "copy",    "dataclasses", "datetime",  "decimal", "fractions",  "functools",
@@ -134,8 +134,9 @@ static const char *in_other_case(const char *const *names, const char *name)
     return NULL;
 }
 
-/* A list that has a misspelt name refuses less than was meant, and nobody would know. Which builtins
- * there are is known. Of modules it is not, but for those that strict has an opinion on. */
+/* A list that has a misspelt name refuses less than was meant, and nobody would know. Which
+ * builtins there are is known. Of modules it is not, but for those that strict has an opinion
+ * on. */
 static int check_spelling(const struct list *list, const char *name, struct gb_err *err)
 {
     struct suggestion near = { .typed = name, .typed_len = strlen(name) };

@@ -189,8 +189,8 @@ static int take_code(struct request *r, const char *key, json_t *value, struct g
     return 0;
 }
 
-/* A model's answer may be the code as a chat shows it. A fence is no Python, so that nothing else can
- * be meant. What is reviewed, shown and recorded is the code without it. */
+/* A model's answer may be the code as a chat shows it. A fence is no Python, so that nothing else
+ * can be meant. What is reviewed, shown and recorded is the code without it. */
 static void remove_fence(struct request *r)
 {
     const json_t *code = json_object_get(r->program, "code");

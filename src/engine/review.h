@@ -59,7 +59,8 @@ typedef void (*review_done)(void *data, const json_t *verdict);
 
 /*
  * Begin to have reviewed what `parts` say (manifest.h). `tools` is an array with the names of the
- * tools that it may call, or NULL. Both are copied, as is all of the spec but the loop and the link.
+ * tools that it may call, or NULL. Both are copied, as is all of the spec but the loop and the
+ * link.
  *
  * `done` is called once, from the loop, never from in here; the review is gone by then. NULL with
  * err when it cannot begin: then the code must not run either.

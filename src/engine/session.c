@@ -223,7 +223,8 @@ static struct session *session_for(struct gb_job *job, struct gb_err *err)
     return session_new(job, r->session, err);
 }
 
-/* A fork has its name from when it was asked for: a request that comes after it and names it waits. */
+/* A fork has its name from when it was asked for: a request that comes after it and names it
+ * waits. */
 static int fork_reserve(const struct gb_job *job, struct gb_err *err)
 {
     struct session *fork;

@@ -3,7 +3,8 @@
  * who asks, for what, and how much of a body is taken from such a client; the body is read, the
  * request served, its reply sent. Not before the client has taken a reply is its next request
  * looked at, so that replies do not pile up for who does not read them. What a client sends ahead
- * meanwhile is kept, up to HEAD_BYTES_MAX; one that sends more is served this request, and no other.
+ * meanwhile is kept, up to HEAD_BYTES_MAX; one that sends more is served this request, and no
+ * other.
  *
  * evhttp, which libevent offers, is not used for this: it hands out requests when all of them is
  * there, so that nobody could say how much a stranger may send; it reads sizes of chunks with

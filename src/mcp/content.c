@@ -79,8 +79,8 @@ static void put_long(struct page *p, const char *text, size_t len, const char *w
     put(p, note, strlen(note));
 }
 
-/* The text of the thing that was displayed at `at`, in any of its forms, or NULL. *ret_next: where the
- * next thing begins. */
+/* The text of the thing that was displayed at `at`, in any of its forms, or NULL. *ret_next: where
+ * the next thing begins. */
 static const json_t *plain_form(const json_t *outputs, size_t at, size_t *ret_next)
 {
     static const char *const plain[] = { "text/plain", "text/markdown", "text/latex" };
@@ -439,7 +439,8 @@ static void gather_output(struct gathering *g, json_t *output, size_t number)
 
 /* ---- the two halves of a result ---- */
 
-/* For those who run models and not for models: several clients hand all of structuredContent to one. */
+/* For those who run models and not for models: several clients hand all of structuredContent to
+ * one. */
 static const char *const for_operators[] = { "isolation", "policy",       "risk",        "usage",
                                              "timings",   "stdout_bytes", "stderr_bytes" };
 

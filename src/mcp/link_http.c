@@ -168,8 +168,8 @@ static void exchange_fail(struct exchange *x, enum link_fault fault, const char 
 
 /* ---- what comes ---- */
 
-/* A message of this exchange. Returns false when the exchange has been dropped: by its answer, or by
- * whoever was told. */
+/* A message of this exchange. Returns false when the exchange has been dropped: by its answer, or
+ * by whoever was told. */
 static bool take_message(struct exchange *x, const char *text, size_t len)
 {
     struct http_link *h = x->link;

@@ -89,8 +89,8 @@ struct mcp_server *mcp_server_free(struct mcp_server *s);
  */
 int mcp_server_add_tool(struct mcp_server *server, json_t *descriptor, mcp_handler run, void *data,
                         struct gb_err *err) gb_nodiscard;
-/* The same, for a tool that understands more than its schema says: `read` makes of the arguments, as a
- * client sent them, a new object that the schema is held against. */
+/* The same, for a tool that understands more than its schema says: `read` makes of the arguments,
+ * as a client sent them, a new object that the schema is held against. */
 typedef json_t *(*mcp_reader)(const json_t *arguments);
 int mcp_server_add_lenient_tool(struct mcp_server *server, json_t *descriptor, mcp_reader read,
                                 mcp_handler run, void *data, struct gb_err *err) gb_nodiscard;

@@ -1,9 +1,9 @@
 /*
  * A server's tools as the engine's: names that Python takes, schemas that can be checked.
  *
- * A list may have a thousand tools with schemas of a quarter of a megabyte each, and another one may
- * come every second. So it is read a few milliseconds at a time, tool by tool, and takes the place of
- * the one before when it is through. What is known of a tool that did not change is kept.
+ * A list may have a thousand tools with schemas of a quarter of a megabyte each, and another one
+ * may come every second. So it is read a few milliseconds at a time, tool by tool, and takes the
+ * place of the one before when it is through. What is known of a tool that did not change is kept.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,8 +79,8 @@ static void put(json_t *spec, const char *key, json_t *value)
         (void)json_object_set_new(spec, key, value);
 }
 
-/* Relaxed, as far as need be; NULL: there is none. One that is too large for the engine is left as it
- * is, and refused there, with the tool. */
+/* Relaxed, as far as need be; NULL: there is none. One that is too large for the engine is left as
+ * it is, and refused there, with the tool. */
 static json_t *schema_of(const json_t *described, const char *key)
 {
     json_t *schema = json_object_get(described, key);

@@ -97,8 +97,8 @@ static bool is_content(const char *key)
     return false;
 }
 
-/* Frameworks fill in every argument that a schema has, with null or "" for those that the model left
- * out, and one takes "session" for its own: it says "session_id". */
+/* Frameworks fill in every argument that a schema has, with null or "" for those that the model
+ * left out, and one takes "session" for its own: it says "session_id". */
 static json_t *read_leniently(const json_t *given)
 {
     json_t *args = json_copy(json_shared(given)), *value;

@@ -7,9 +7,11 @@
  *
  *   1. A collection while everything can still be reached. A cycle's finalisers run in the order of
  *      the collector's list, and new objects lie there in the order of their creation: the raw file
- *      before its buffer. The collection sorts them: the buffer first. Without it a file that is in a
+ *      before its buffer. The collection sorts them: the buffer first. Without it a file that is in
+ * a
  *      cycle with its module is closed before its text is written.
- *   2. __main__ and the program's own modules leave sys.modules. Their dictionaries are not emptied:
+ *   2. __main__ and the program's own modules leave sys.modules. Their dictionaries are not
+ * emptied:
  *      __del__ finds its globals.
  *   3. A second collection. The zygote's objects are frozen, so that it only visits what the
  *      program made.
@@ -224,8 +226,8 @@ static void drop_modules(void)
     PyErr_Clear();
 }
 
-/* What sys holds of the program: its last exception, with all of its frames, and streams that it put
- * into the place of the standard ones. */
+/* What sys holds of the program: its last exception, with all of its frames, and streams that it
+ * put into the place of the standard ones. */
 static void reset_sys(void)
 {
     static const char *const last[] = { "last_type", "last_value", "last_traceback", "last_exc" };
@@ -243,8 +245,8 @@ static void reset_sys(void)
     }
 }
 
-/* A thread that is blocked in a write holds the file's lock: to flush that file would wait for ever.
- * CPython does not flush the files of daemon threads either. */
+/* A thread that is blocked in a write holds the file's lock: to flush that file would wait for
+ * ever. CPython does not flush the files of daemon threads either. */
 static void flush_open_files(void)
 {
     PyObject *threading = PyDict_GetItemString(modules(), "threading");

@@ -2,9 +2,9 @@
 /*
  * Shared anonymous memory of a box, by what it could hold.
  *
- * The kernel keeps all pages of such a mapping while any page of it is mapped anywhere, in whichever
- * process; /proc shows how much is mapped, and not how large it was made. So init hears of each one
- * before it is made (notice.h) and keeps a book:
+ * The kernel keeps all pages of such a mapping while any page of it is mapped anywhere, in
+ * whichever process; /proc shows how much is mapped, and not how large it was made. So init hears
+ * of each one before it is made (notice.h) and keeps a book:
  *
  *   - What was asked for since the book was last balanced stands together, with its sizes. A look
  *     at /proc/PID/maps finds the inodes that live; each is one of these, nobody can say which, so

@@ -40,8 +40,8 @@ struct watch_sample watch_look(const struct plan_watch *limits, int proc, int sc
 /* Look only at mappings, to bring what shared.h knows up to date. */
 void watch_look_at_shared(int proc);
 
-/* How many seccomp filters the threads below this process have beyond those of every guest, one that
- * several have inherited as often. */
+/* How many seccomp filters the threads below this process have beyond those of every guest, one
+ * that several have inherited as often. */
 unsigned watch_filters(int proc);
 
 /* Does this kernel list the children of a process (CONFIG_PROC_CHILDREN)? Without that nobody can

@@ -11,7 +11,7 @@ CHOICES = ("policy", "patterns", "isolation", "network")
 NO_LIST = ["", "json", " ", 5, True, None, {}, {"json": True}, [""], [" "], ["json "], [" json"], [None], [5],
            [["json"]], ["json", ""], ["=", ""], ["json,csv"], ["*"]]
 NO_CHOICE = ["", " ", "nonsense", "Strict", "NONE", "off ", " none", 5, True, None, [], ["strict"], {}]
-MISSPELT = [("block_builtin", "opne"), ("block_builtin", "Eval"), ("allow_builtin", "prnit"), ("block_import", "Socket"),
+MISSPELT = [("block_builtin", "opn"), ("block_builtin", "Eval"), ("allow_builtin", "prnit"), ("block_import", "Socket"),
             ("block_import", "OS"), ("allow_import", "JSON")]
 
 

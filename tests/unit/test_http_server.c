@@ -1,4 +1,5 @@
-/* The HTTP server with limits that a test can wait for: clients that do not read, or read slowly. */
+/* The HTTP server with limits that a test can wait for: clients that do not read, or read
+ * slowly. */
 #include "unit.h"
 
 #include <errno.h>
