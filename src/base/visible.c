@@ -99,7 +99,7 @@ bool visible_line(const char *text, size_t len, enum visible_lines how, const ch
 
     if (!*at)
         *at = text;
-    if (*at >= end)
+    if (!*at || *at >= end)
         return false;
     for (stop = *at; stop < end && *stop != '\n' && (*stop != '\r' || how == LINES_SHELL);)
         stop++;
