@@ -39,7 +39,7 @@ enum {
     SLICE_US = 4000,        /* of the engine's loop */
     SLICE_ENTRIES = 256,    /* between two looks at the clock */
     PIECE = 256 << 10,      /* of a file */
-    READ_MAX = 64 << 20,    /* bytes of all files whose contents are looked at, each time */
+    READ_MAX = 16 << 20,    /* bytes of all files whose contents are looked at, each time */
 };
 
 struct tree {
@@ -277,8 +277,9 @@ static bool read_before(struct capture *c, struct tree *t)
     size_t n = 0;
     struct walk_entry *list = t->before && t->is_read ? walk_sorted(t->before, &n) : NULL;
 
-    if (t->n_before < n && ((c->reading.fd < 0 && !start_reading(c, t, NULL, &list[t->n_before])) ||
-                            read_some(c, NULL, &list[t->n_before])))
+    if (list && t->n_before < n &&
+        ((c->reading.fd < 0 && !start_reading(c, t, NULL, &list[t->n_before])) ||
+         read_some(c, NULL, &list[t->n_before])))
         t->n_before++;
     return t->n_before >= n;
 }
