@@ -316,8 +316,8 @@ static const int refused[] = {
 };
 
 /* Files' pages in pipes and sockets: a piece of four kilobytes keeps the whole of what the kernel
- * read at once, up to two mebibytes and more, also when the file is gone. EINVAL is what they answer
- * where a file does not know them; every program then reads and writes. */
+ * read at once, up to two mebibytes and more, also when the file is gone. EINVAL is what they
+ * answer where a file does not know them; every program then reads and writes. */
 static const int pinning[] = { SCMP_SYS(splice), SCMP_SYS(tee), SCMP_SYS(sendfile) };
 
 #define ALL_NAMESPACES                                                                         \
@@ -389,8 +389,8 @@ static int add_each(scmp_filter_ctx ctx, uint32_t action, const int *calls, size
     return e;
 }
 
-/* What to do with a call when its argument `arg` is one of these. By equality, since the kernel looks at 32
- * bits of most such arguments: one with more set must not pass for another. */
+/* What to do with a call when its argument `arg` is one of these. By equality, since the kernel
+ * looks at 32 bits of most such arguments: one with more set must not pass for another. */
 static int add_when(scmp_filter_ctx ctx, uint32_t action, int nr, unsigned arg,
                     const uint64_t *values, size_t n)
 {
@@ -407,9 +407,9 @@ enum {
     PIPE_MAX = 64 << 10 /* what a pipe holds unless it is told otherwise (charge.c) */
 };
 
-/* Not among them: F_NOTIFY, which tells what happens in the host's directories, and leases. Locks of
- * open files are not those of a process, where the watcher finds them: they stay with a file that is
- * on its way through a socket. EINVAL is what a kernel answers that has none. */
+/* Not among them: F_NOTIFY, which tells what happens in the host's directories, and leases. The
+ * watcher finds the locks of a process; those of an open file stay with it while it is on its way
+ * through a socket, where nobody finds them. EINVAL is what a kernel answers that has none. */
 static int add_fcntl(scmp_filter_ctx ctx)
 {
     static const uint64_t commands[] = {
@@ -543,7 +543,7 @@ static int add_all_options(scmp_filter_ctx ctx)
     return e < 0 ? e : add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(getsockopt), &asked);
 }
 
-/* What programs do to themselves; a filter of their own only by seccomp(), which init hears of; and
+/* What programs do to themselves; a filter of their own only by seccomp(), of which init hears; and
  * not hiding from the watcher (PR_SET_DUMPABLE 0). */
 static int add_prctl(scmp_filter_ctx ctx)
 {

@@ -230,6 +230,15 @@ def busy(pid):
     return ticks() > before + 5
 
 
+def test_what_came_on_standard_input_is_not_kept():
+    """Nor a request that was so long that it came as a file: the memory is the engine's."""
+    with engine() as e:
+        keep = "import os\nkept = globals().get('kept', []) + [os.dup(0)]\nlen(os.read(0, 1 << 24))"
+        for _ in range(2):
+            assert e.value(keep, stdin="x" * 4_000_000) > 0
+        assert e.value("[os.fstat(it).st_blocks for it in kept]") == [0, 0]
+
+
 def test_memory_is_watched_between_cells():
     """As closely as within one: many processes that each stay below the limit, for a moment."""
     with engine("namespaces", "--memory", "96M") as e:
