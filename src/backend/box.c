@@ -302,8 +302,9 @@ static void note_event(struct host_box *box, const struct box_event *event)
         box->callbacks->ready(box->callbacks->data, box);
         break;
     case BOX_FAILED:
+        if (!box->setup_failed) /* guest and init may both say so, and the first knows why */
+            box->setup_err = event->err;
         box->setup_failed = true;
-        box->setup_err = event->err;
         break;
     case BOX_ENDED:
         box->reported = true;

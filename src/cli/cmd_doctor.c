@@ -68,6 +68,15 @@ static void print_layers(const struct view *v, const json_t *layers)
     }
 }
 
+static void print_cores(const struct view *v, const json_t *cores)
+{
+    if (!json_is_object(cores))
+        return;
+    fputs("\nWho is told of crashes\n", v->out);
+    print_line(v, json_is_true(json_object_get(cores, "ok")), "core_pattern", get(cores, "detail"));
+    print_cause(v, cores);
+}
+
 static void print_cgroup(const struct view *v, const json_t *cgroup)
 {
     const char *version = get(cgroup, "version");
@@ -135,6 +144,7 @@ static void print_people(FILE *out, const json_t *report)
             get(report, "kernel"), (long long)json_integer_value(json_object_get(report, "uid")));
     print_layers(&v, json_object_get(report, "layers"));
     print_cgroup(&v, json_object_get(report, "cgroup"));
+    print_cores(&v, json_object_get(report, "cores"));
     print_python(&v, json_object_get(report, "python"));
     print_tests(&v, json_object_get(report, "self_test"));
     print_verdict(&v, report);

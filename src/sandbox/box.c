@@ -20,7 +20,8 @@
  *   1. close what the box was not given
  *   2. become the box's user            never the host's root from here on
  *   3. resource limits, no_new_privs, no capabilities
- *   4. Landlock, seccomp                nothing above is possible any more
+ *   4. the filter that init hears from (notice.h), which init is sent
+ *   5. Landlock, seccomp                nothing above is possible any more
  *
  * A waiting box has done all of it. Nothing is left to do between a request and its code.
  */
@@ -35,6 +36,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -124,7 +126,22 @@ static int die_with_init(const struct plan *plan, struct gb_err *err)
     return 0;
 }
 
-static int seal(const struct plan *plan, struct gb_err *err)
+/* Init is to hear of some calls, and is not to be under the filter that tells of them: it makes such
+ * calls on behalf of guests. */
+static int hand_over_notices(const struct plan *plan, int ready, struct gb_err *err)
+{
+    auto_close int fd = -1;
+    int e;
+
+    if (plan->level < LEVEL_LANDLOCK)
+        return 0;
+    if (notice_install(plan, &fd, err) < 0)
+        return -1;
+    e = fd_send(ready, "", 1, &fd, fd >= 0 ? 1 : 0);
+    return e < 0 ? gb_fail(err, GB_E_SYSTEM, -e, "sending init a descriptor") : 0;
+}
+
+static int seal(const struct plan *plan, int ready, struct gb_err *err)
 {
     /* order: a root that becomes another user loses the right to. In a namespace it is empty. */
     if (plan->change_ids && plan->level != LEVEL_NAMESPACES && seal_bounding_set(false, err) < 0)
@@ -136,18 +153,19 @@ static int seal(const struct plan *plan, struct gb_err *err)
     if (seal_rlimits(plan, err) < 0 || seal_privileges(err) < 0)
         return -1;
     /* again: another user's process has forgotten it */
-    if (die_with_init(plan, err) < 0 || seal_shut(plan, err) < 0)
+    if (die_with_init(plan, err) < 0 || hand_over_notices(plan, ready, err) < 0 ||
+        seal_shut(plan, err) < 0)
         return -1;
     layers = plan_layers(plan) &
              (LAYER_RLIMITS | LAYER_NNP | LAYER_CAPS | LAYER_LANDLOCK | LAYER_SECCOMP);
     return 0;
 }
 
-static int take_place(const struct box_spec *spec, struct gb_err *err)
+static int take_place(const struct box_spec *spec, int ready, struct gb_err *err)
 {
     if (setsid() != getpid() || dup2(spec->fds.out, 1) < 0 || dup2(spec->fds.err, 2) < 0)
         return gb_fail(err, GB_E_SYSTEM, errno, "making a session");
-    if (seal(spec->plan, err) < 0)
+    if (seal(spec->plan, ready, err) < 0)
         return -1;
     /* After the limits and the seal: the directory must be one that the guest can enter. */
     if (chdir(spec->plan->workdir) < 0)
@@ -169,7 +187,7 @@ static _Noreturn void guest_main(const struct box_spec *spec, int ready)
     spec->prepare(&spec->fds);
     if (fd_read_all(ready, &byte, 1) < 0)
         _exit(1); /* the box could not be built, and init has said so */
-    if (keep_only(&spec->fds, ready, &err) < 0 || take_place(spec, &err) < 0) {
+    if (keep_only(&spec->fds, ready, &err) < 0 || take_place(spec, ready, &err) < 0) {
         tell_failed(spec->fds.ctl, &err);
         _exit(1);
     }
@@ -253,24 +271,25 @@ static int before_guest(const struct box_spec *spec, pid_t zygote, struct gb_err
 struct entry {
     const struct box_spec *spec;
     int go[2];    /* a byte comes when the ids are mapped */
-    int ready[2]; /* and one when the box is built */
+    int ready[2]; /* and one when the box is built; a descriptor comes back (notice.h) */
     const struct idmap_mounts *mounts;
     int root; /* the common part of it, or -1 */
     bool is_net_lent;
     pid_t zygote;
 };
 
-static void become_init(const struct entry *e, pid_t guest, int notices, struct gb_err *err)
+static void become_init(const struct entry *e, pid_t guest, struct gb_err *err)
 {
     enum {
-        FIXED = 7,
+        FIXED = 6,
         MAX = FIXED + MOUNTS_MAX
     };
     const struct box_spec *spec = e->spec;
     const struct idmap_mounts *mounts = e->mounts;
-    int numbers[MAX] = { guest,       spec->fds.ctl, spec->fds.plan,
-                         e->ready[1], notices,       e->is_net_lent ? spec->fds.net : -1,
-                         e->root };
+    int numbers[MAX] = {
+        guest,  spec->fds.ctl, spec->fds.plan, e->ready[1], e->is_net_lent ? spec->fds.net : -1,
+        e->root
+    };
     const char *argv[MAX + 2] = { "glovebox-init" };
     const char *env[] = { NULL };
     char text[MAX][16];
@@ -325,13 +344,6 @@ static pid_t make_guest(struct entry *e, struct gb_err *err)
     return pid;
 }
 
-/* order: before there is a guest, so that it has no moment without. */
-static int hear_notices(const struct plan *plan, int *ret, struct gb_err *err)
-{
-    *ret = -1;
-    return plan->level < LEVEL_LANDLOCK ? 0 : notice_install(plan->lends_net, ret, err);
-}
-
 /* In the zygote's memory, on a lower part of its stack, while it stands still. Whatever this
  * changes stays changed there. */
 static int enter(void *data)
@@ -339,7 +351,6 @@ static int enter(void *data)
     struct entry *e = data;
     struct gb_err err = { 0 };
     pid_t guest = -1;
-    int notices = -1;
     char byte;
 
     (void)close(e->go[1]); /* so that we see when the zygote is gone */
@@ -347,10 +358,9 @@ static int enter(void *data)
         _exit(1); /* it is, or it could not map our ids, and has said so */
     if (before_guest(e->spec, e->zygote, &err) == 0) {
         init_pid = getpid();
-        if (hear_notices(e->spec->plan, &notices, &err) == 0)
-            guest = make_guest(e, &err);
+        guest = make_guest(e, &err);
         if (guest >= 0)
-            become_init(e, guest, notices, &err);
+            become_init(e, guest, &err);
     }
     tell_failed(e->spec->fds.ctl, &err);
     _exit(1);
@@ -438,8 +448,8 @@ static int spawn(const struct box_spec *spec, const struct idmap_mounts *mounts,
         return gb_fail(err, GB_E_SYSTEM, errno, "making a pipe");
     go_read = go[0];
     go_write = go[1];
-    if (pipe2(ready, O_CLOEXEC) < 0)
-        return gb_fail(err, GB_E_SYSTEM, errno, "making a pipe");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ready) < 0)
+        return gb_fail(err, GB_E_SYSTEM, errno, "making a pair of sockets");
     ready_read = ready[0];
     ready_write = ready[1];
 

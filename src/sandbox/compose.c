@@ -345,7 +345,7 @@ static uint64_t process_rlimit(const struct plan *p, uint64_t processes)
 
     if (p->level == LEVEL_NAMESPACES)
         return processes + 1; /* init */
-    return plan_shares_user(p) ? processes + SLACK : processes;
+    return plan_shares_user(p) ? processes + SLACK : processes + 1;
 }
 
 static void compose_limits(struct builder *b, const struct plan_limits *limits)
@@ -394,6 +394,25 @@ bool plan_is_outside_id(uint32_t id)
     return id >= OUTSIDE_FIRST && id < OUTSIDE_FIRST + OUTSIDE_COUNT;
 }
 
+/* May a process look into its own children? Yama can forbid even that. */
+static bool may_look_into_children(void)
+{
+    char scope[8];
+    ssize_t n =
+        fd_slurp_at(AT_FDCWD, "/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope) - 1);
+
+    return n <= 0 || scope[0] < '2';
+}
+
+static uint32_t guards_for(const struct plan_wish *wish)
+{
+    uint32_t guards = wish->level == LEVEL_LANDLOCK            ? GUARD_METADATA
+                      : wish->landlock_abi < LANDLOCK_ABI_UNIX ? GUARD_SOCKETS
+                                                               : 0;
+
+    return guards != 0 && !may_look_into_children() ? guards | GUARD_DEAF : guards;
+}
+
 static void compose_ids(struct plan *p)
 {
     p->inside_id = INSIDE_ID;
@@ -431,14 +450,15 @@ int compose(const struct plan_wish *wish, struct composed *ret, struct gb_err *e
         p->scratch = keep(&b, "%s", wish->scratch);
         p->workdir = keep(&b, "%s" BOX_WORKSPACE, wish->scratch);
     }
-    if (wish->level >= LEVEL_LANDLOCK)
+    if (wish->level >= LEVEL_LANDLOCK) {
         compose_landlock(&b, wish);
+        p->guards = guards_for(wish);
+    }
     if (wish->level > LEVEL_NONE)
         compose_limits(&b, &wish->limits);
     const struct seccomp_filter *filter =
         seccomp_filter_for(&(struct seccomp_wish){ .level = wish->level,
                                                    .host_network = wish->host_network,
-                                                   .same_user = !p->change_ids,
                                                    .writes_host = mounts_any_rw(wish->mounts) });
     if (!filter && wish->level >= LEVEL_LANDLOCK) {
         composed_done(ret);

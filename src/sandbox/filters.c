@@ -8,7 +8,7 @@ const struct seccomp_filter *seccomp_filter_for(const struct seccomp_wish *wish)
     for (size_t i = 0; i < ARRAY_LEN(filters_made); i++) {
         const struct seccomp_wish *w = &filters_made[i].wish;
         if (w->level == wish->level && w->host_network == wish->host_network &&
-            w->same_user == wish->same_user && w->writes_host == wish->writes_host)
+            w->writes_host == wish->writes_host)
             return &filters_made[i];
     }
     return NULL;

@@ -2,12 +2,13 @@
  * The first process of a box: a program of its own, small and static, so that starting and ending
  * it costs next to nothing and nothing of the interpreter or of the engine is in its memory.
  *
- *   glovebox-init GUEST CTL PLAN READY NOTICES NET [MOUNT...]
+ *   glovebox-init GUEST CTL PLAN READY NET ROOT [MOUNT...]
  *
  * It is executed by box.c in the new namespaces, with the guest already forked: a copy of the warm
- * interpreter that waits for a byte on READY while the box is built around both of them. NET is the
- * network namespace, if it was handed on, or -1, and NOTICES tells of sockets in it (net.h). MOUNT
- * are directories that only the host's root could open (idmap.h).
+ * interpreter that waits for a byte on READY while the box is built around both of them, and sends back
+ * on it what tells of calls that we answer (notice.h). NET is the network namespace, if it was handed
+ * on, or -1 (net.h), ROOT the common part of the root, or -1 (root.h). MOUNT are directories that only
+ * the host's root could open (idmap.h).
  *
  * The order of steps is the security argument:
  *   1. open the pieces of the host          as the engine's user
@@ -47,9 +48,11 @@
 #include "sandbox/mounts.h"
 #include "sandbox/net.h"
 #include "sandbox/notice.h"
+#include "sandbox/reach.h"
 #include "sandbox/root.h"
 #include "sandbox/seal.h"
 #include "sandbox/shared.h"
+#include "sandbox/touch.h"
 #include "sandbox/verify.h"
 
 /* ---- set-up ---- */
@@ -65,7 +68,7 @@ static void beckon(int ready)
 /* What the new process was given. */
 struct given {
     pid_t guest;
-    int ctl, plan, ready, notices, net, root;
+    int ctl, plan, ready, net, root;
     int mounts[MOUNTS_MAX];
     size_t n_mounts;
 };
@@ -116,7 +119,16 @@ static int setup(const struct plan *plan, const struct given *p, struct gb_err *
     return 0;
 }
 
-/* What is left to do: wait, look, kill, tidy up. Not Landlock, which would keep it from ending a
+/* Without a user namespace the engine's root is the host's. The scratch directory is the box's user's
+ * by now, and so are the processes to be killed. */
+static int become_box_user(const struct plan *plan, struct gb_err *err)
+{
+    if (plan->level != LEVEL_LANDLOCK || !plan->change_ids)
+        return 0;
+    return seal_bounding_set(false, err) < 0 ? -1 : seal_ids(plan, err);
+}
+
+/* What is left to do: wait, look, kill, answer, tidy up. Not Landlock, which would keep it from ending a
  * guest that is in another domain. */
 static int seal_init(const struct plan *plan, struct gb_err *err)
 {
@@ -128,6 +140,7 @@ static int seal_init(const struct plan *plan, struct gb_err *err)
         SYS_unlink,
         SYS_rmdir,
         SYS_chmod,
+        SYS_readlink,
 #endif
         SYS_ppoll,
         SYS_read,
@@ -164,14 +177,26 @@ static int seal_init(const struct plan *plan, struct gb_err *err)
         SYS_rt_sigreturn,
         SYS_exit,
         SYS_exit_group,
+        /* on behalf of guests */
+        SYS_process_vm_readv,
+        SYS_process_vm_writev,
+        SYS_openat2,
+        SYS_pidfd_open,
+        SYS_pidfd_getfd,
+        SYS_connect,
+        SYS_getsockopt,
+        SYS_setitimer,
+        SYS_readlinkat,
+        SYS_utimensat,
     };
-    static const uint32_t notices[] = { SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND };
+    static const uint32_t notices[] = { SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND,
+                                        SECCOMP_IOCTL_NOTIF_ID_VALID };
     static const struct seal_allowed allowed = { calls, ARRAY_LEN(calls), notices,
                                                  ARRAY_LEN(notices) };
 
     if (plan->level < LEVEL_LANDLOCK)
         return 0;
-    if (plan->level == LEVEL_NAMESPACES && seal_privileges(err) < 0)
+    if (become_box_user(plan, err) < 0 || seal_privileges(err) < 0)
         return -1;
     return seal_calls(&allowed, err);
 }
@@ -573,6 +598,8 @@ static int init_timeout(const struct init *in)
 {
     int64_t at = in->next_look_us, us;
 
+    if (reach_is_waiting())
+        return REACH_TICK_US / 1000;
     if (!is_watching(in))
         return -1;
     for (size_t i = 0; i < in->n_seats; i++)
@@ -661,15 +688,44 @@ static int hear_socket(struct init *in, const struct notice *asked)
     return 0;
 }
 
+enum {
+    ANSWERED = -1 /* or will be */
+};
+
+static int hear_connect(struct init *in, const struct notice *asked)
+{
+    reach_connect(in->plan, asked);
+    return ANSWERED;
+}
+
+static int hear_touch(struct init *in, const struct notice *asked)
+{
+    touch_answer(in->plan, in->scratch, asked);
+    return ANSWERED;
+}
+
 static const struct {
     int nr;
-    int (*hear)(struct init *in, const struct notice *asked); /* 0, or an errno to refuse with */
+    /* 0: the kernel is to go on; or an errno to refuse with; or ANSWERED */
+    int (*hear)(struct init *in, const struct notice *asked);
 } heard[] = {
     { SYS_mmap, hear_mapping },
     { SYS_landlock_add_rule, hear_rule },
     { SYS_landlock_restrict_self, hear_domain },
     { SYS_seccomp, hear_filter },
     { SYS_socket, hear_socket },
+    { SYS_connect, hear_connect },
+#ifdef SYS_chmod
+    { SYS_chmod, hear_touch },
+    { SYS_utime, hear_touch },
+    { SYS_utimes, hear_touch },
+    { SYS_futimesat, hear_touch },
+    { SYS_readlink, hear_touch },
+#endif
+    { SYS_fchmod, hear_touch },
+    { SYS_fchmodat, hear_touch },
+    { SYS_utimensat, hear_touch },
+    { SYS_readlinkat, hear_touch },
 };
 
 static void hear_notice(struct init *in)
@@ -682,7 +738,8 @@ static void hear_notice(struct init *in)
     for (size_t i = 0; i < ARRAY_LEN(heard); i++)
         if (heard[i].nr == asked.nr)
             e = heard[i].hear(in, &asked);
-    notice_answer(in->notices, &asked, e);
+    if (e != ANSWERED)
+        notice_answer(&asked, e);
 }
 
 /* order: signals first. What was said before a guest ended is then seen with its end. */
@@ -697,10 +754,12 @@ static int init_wait(struct init *in, int signals, bool *ret_signal)
         fds[i + 2] = (struct pollfd){ .fd = in->seats[i].ctl, .events = POLLIN };
     n = poll(fds, in->n_seats + 2, init_timeout(in));
     *ret_signal = n > 0 && fds[0].revents != 0;
-    if (n > 0 && fds[1].revents != 0) {
+    if (reach_is_waiting())
+        reach_retry();
+    if (n > 0 && (fds[1].revents & POLLIN) != 0)
         hear_notice(in);
+    if (n > 0)
         in->notices_us += clock_cpu_us() - began;
-    }
     for (size_t i = 0; i < in->n_seats; i++)
         in->seats[i].is_called = n > 0 && fds[i + 2].revents != 0;
     return n < 0 && errno != EINTR ? -1 : 0;
@@ -770,6 +829,24 @@ static int read_plan(int fd, struct plan *ret, struct gb_err *err)
     return plan_unpack(data, (size_t)st.st_size, ret, err);
 }
 
+/* The guest sends what tells of its calls; nothing where the kernel cannot. */
+static int hear_from_guest(struct init *in, int ready, struct gb_err *err)
+{
+    size_t n_fds = 1;
+    char byte;
+    int fd = -1;
+    ssize_t n;
+
+    if (in->plan->level < LEVEL_LANDLOCK)
+        return 0;
+    n = fd_recv(ready, &byte, 1, &fd, &n_fds);
+    if (n != 1) /* it has said why */
+        return gb_fail(err, GB_E_SYSTEM, n < 0 ? (int)-n : 0,
+                       "the guest ended as it sealed itself");
+    in->notices = n_fds == 1 ? fd : -1;
+    return 0;
+}
+
 static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
 {
     const char *scratch = in->plan->scratch;
@@ -782,6 +859,7 @@ static int open_eyes(struct init *in, int *ret_signals, struct gb_err *err)
     (void)sigemptyset(&child);
     (void)sigaddset(&child, SIGCHLD);
     (void)sigprocmask(SIG_SETMASK, &child, NULL);
+    reach_prepare();
     *ret_signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     in->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (in->proc < 0 || *ret_signals < 0)
@@ -832,8 +910,7 @@ static int find_layers(const struct init *in, uint32_t *ret, struct gb_err *err)
 
 static int read_given(int argc, char **argv, struct given *ret)
 {
-    int *const fixed[] = { &ret->guest,   &ret->ctl, &ret->plan, &ret->ready,
-                           &ret->notices, &ret->net, &ret->root };
+    int *const fixed[] = { &ret->guest, &ret->ctl, &ret->plan, &ret->ready, &ret->net, &ret->root };
     int n_fixed = (int)ARRAY_LEN(fixed);
 
     if (argc < 1 + n_fixed || argc > 1 + n_fixed + MOUNTS_MAX)
@@ -852,6 +929,7 @@ int main(int argc, char **argv)
     static struct init in = { .plan = &plan,
                               .proc = -1,
                               .scratch = -1,
+                              .notices = -1,
                               .n_seats = 1,
                               .rules_left = INIT_RULES,
                               .domains_left = INIT_DOMAINS };
@@ -865,12 +943,12 @@ int main(int argc, char **argv)
     (void)prctl(PR_SET_NAME, "glovebox-init", 0, 0, 0);
     in.seats[0].guest = given.guest;
     in.seats[0].ctl = given.ctl;
-    in.notices = given.notices;
     in.net = given.net;
     detach_streams();
     if (read_plan(given.plan, &plan, &event.err) < 0 || hide(&event.err) < 0 ||
-        setup(&plan, &given, &event.err) < 0 || open_eyes(&in, &signals, &event.err) < 0 ||
-        find_layers(&in, &layers, &event.err) < 0 || seal_init(&plan, &event.err) < 0)
+        setup(&plan, &given, &event.err) < 0 || hear_from_guest(&in, given.ready, &event.err) < 0 ||
+        open_eyes(&in, &signals, &event.err) < 0 || find_layers(&in, &layers, &event.err) < 0 ||
+        seal_init(&plan, &event.err) < 0)
         init_fail(&in, &event);
     (void)fd_write_all(given.ready, &layers, sizeof(layers));
     (void)close(given.ready);

@@ -40,7 +40,7 @@ struct init {
     const struct plan *plan;
     int proc;    /* descriptor of /proc */
     int scratch; /* of the box's host directory, or -1 */
-    int notices; /* tells of sockets in the network namespace, or -1 */
+    int notices; /* tells of calls that we answer (notice.h), or -1 */
     int net;     /* that, to be handed on, or -1 */
     bool is_net_used;
     unsigned rules_left, domains_left; /* of Landlock, that programs may make */

@@ -47,12 +47,14 @@ enum {
     FS_REFER = 1 << 13,
     FS_TRUNCATE = 1 << 14,
     FS_IOCTL_DEV = 1 << 15,
+    FS_RESOLVE_UNIX = 1 << 16, /* sockets of one's own domain are reachable without it */
     NET_BIND_TCP = 1 << 0,
     NET_CONNECT_TCP = 1 << 1,
     SCOPE_ABSTRACT_UNIX = 1 << 0,
     SCOPE_SIGNAL = 1 << 1,
     /* What can be said of a file; the rest only of directories. */
-    FS_OF_FILE = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
+    FS_OF_FILE =
+        FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV | FS_RESOLVE_UNIX,
 };
 
 uint64_t landlock_read_access(void)
@@ -86,8 +88,10 @@ uint32_t landlock_abi(int *ret_errno)
 
 uint64_t landlock_all_fs(uint32_t abi)
 {
-    uint64_t all = ((uint64_t)FS_IOCTL_DEV << 1) - 1;
+    uint64_t all = ((uint64_t)FS_RESOLVE_UNIX << 1) - 1;
 
+    if (abi < LANDLOCK_ABI_UNIX)
+        all &= ~(uint64_t)FS_RESOLVE_UNIX;
     if (abi < 5)
         all &= ~(uint64_t)FS_IOCTL_DEV;
     if (abi < 3)

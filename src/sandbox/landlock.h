@@ -14,6 +14,10 @@ uint64_t landlock_device_access(void); /* read and write a node that is there */
  * *ret_errno says why (ENOSYS: not built in or filtered; EOPNOTSUPP: disabled at boot). */
 uint32_t landlock_abi(int *ret_errno);
 
+enum {
+    LANDLOCK_ABI_UNIX = 9 /* the first that can deny Unix sockets by their path (Linux 7.1) */
+};
+
 /* Everything that this ABI can deny. */
 uint64_t landlock_all_fs(uint32_t abi);
 uint64_t landlock_all_net(uint32_t abi);

@@ -108,7 +108,6 @@ void net_prepare_lending(void)
 
 /* ---- the box's first process ---- */
 
-/* By a Unix socket, since any other would be noticed. */
 static int loopback_up(struct gb_err *err)
 {
     auto_close int sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -136,6 +136,7 @@ static void plan_visit(struct visitor *v, struct plan *p)
     visit(v, p->namespaces);
     visit(v, p->host_namespaces);
     visit(v, p->lends_net);
+    visit(v, p->guards);
     visit(v, p->inside_id);
     visit(v, p->outside_uid);
     visit(v, p->outside_gid);

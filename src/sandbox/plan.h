@@ -118,12 +118,21 @@ struct plan_watch {
     uint64_t own_net; /* 1: every socket of its network namespace is the box's */
 };
 
+/* What init does for the guest, since a filter cannot tell the harmless from the other (notice.h). */
+enum plan_guard {
+    GUARD_SOCKETS = 1 << 0, /* connect(): Unix sockets only of the box's own */
+    GUARD_METADATA =
+        1 << 1,          /* modes, times and links of files, below the places that are allowed */
+    GUARD_DEAF = 1 << 2, /* init may not look into the guest here: refuse what it would do */
+};
+
 struct plan {
     enum plan_level level;
     uint64_t namespaces; /* CLONE_NEW* */
     /* The engine's own, by their inodes: the box must not be in them. 0: not known. */
     uint64_t host_namespaces[PLAN_NAMESPACES];
     bool lends_net;     /* its network namespace may be another's before and afterwards (net.h) */
+    uint32_t guards;    /* enum plan_guard */
     uint32_t inside_id; /* uid and gid that the guest sees */
     uint32_t outside_uid;
     uint32_t outside_gid;

@@ -90,11 +90,7 @@ static const int allowed[] = {
     SCMP_SYS(statfs),
     SCMP_SYS(fstatfs),
     SCMP_SYS(copy_file_range),
-    SCMP_SYS(getxattr),
-    SCMP_SYS(lgetxattr),
     SCMP_SYS(fgetxattr),
-    SCMP_SYS(listxattr),
-    SCMP_SYS(llistxattr),
     SCMP_SYS(flistxattr),
     SCMP_SYS(sync),
     SCMP_SYS(syncfs),
@@ -239,13 +235,10 @@ static const int allowed[] = {
     SCMP_SYS(getrandom),
 };
 
-/* Landlock does not look at these. They are for guests that own no file of the host: behind a
- * private root, or as a user that exists for the box alone. For others not even by a descriptor:
- * one that was opened for reading is enough for fchmod(), what a box may read (mounts, the
- * interpreter's directories) is the user's own, too, and a filter cannot see how a descriptor was
- * opened. */
-static const int metadata[] = {
-    SCMP_SYS(utime),       SCMP_SYS(utimes),       SCMP_SYS(futimesat),    SCMP_SYS(utimensat),
+/* Attributes of files, which Landlock does not look at: for guests behind a private root. Others are told
+ * that there are none. */
+static const int attributes_of_own[] = {
+    SCMP_SYS(getxattr),    SCMP_SYS(lgetxattr),    SCMP_SYS(listxattr),    SCMP_SYS(llistxattr),
     SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
 };
 
@@ -253,6 +246,11 @@ static const int metadata[] = {
  * twice, which no size of the file system bounds; and a filter cannot see the name. EOPNOTSUPP is
  * what a file system answers that has no attributes. */
 static const int attributes[] = { SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr) };
+
+/* Nor does it look at these. Without a private root init does them for the guest (notice.h), as it does
+ * with modes. */
+static const int times[] = { SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
+                             SCMP_SYS(utimensat) };
 
 /* Giving a file to nobody in particular changes its times, and anybody may do that to any file. */
 static const int ownership[] = { SCMP_SYS(chown), SCMP_SYS(fchown), SCMP_SYS(lchown),
@@ -529,17 +527,20 @@ static int add_options(scmp_filter_ctx ctx, uint32_t action, int nr, const struc
 
 /* A larger buffer is agreed to and not given, as the kernel does with one that is too large: it would
  * be memory that nobody counts. What may be asked for is older than tables of the packet filter and
- * descriptors of processes, on any level. */
+ * descriptors of processes, on any level, or the number of the network namespace. */
 static int add_all_options(scmp_filter_ctx ctx)
 {
     static const struct option agreed[] = { { SOL_SOCKET, SCMP_CMP_EQ, SO_SNDBUF },
                                             { SOL_SOCKET, SCMP_CMP_EQ, SO_RCVBUF } };
+    static const struct option number[] = { { SOL_SOCKET, SCMP_CMP_EQ, SO_NETNS_COOKIE } };
     struct scmp_arg_cmp asked = SCMP_A2(SCMP_CMP_LE, SO_PEERGROUPS);
     int e =
         add_options(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), options_set, ARRAY_LEN(options_set));
 
     if (e == 0)
         e = add_options(ctx, SCMP_ACT_ERRNO(0), SCMP_SYS(setsockopt), agreed, ARRAY_LEN(agreed));
+    if (e == 0)
+        e = add_options(ctx, SCMP_ACT_ALLOW, SCMP_SYS(getsockopt), number, ARRAY_LEN(number));
     return e < 0 ? e : add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(getsockopt), &asked);
 }
 
@@ -696,17 +697,16 @@ static int add_lending(scmp_filter_ctx ctx, int nr, unsigned arg)
 static const struct {
     int nr;
     unsigned arg;
-    bool changes; /* one that is there already */
 } modes[] = {
-    { SCMP_SYS(open), 2, false },  { SCMP_SYS(openat), 3, false },  { SCMP_SYS(creat), 1, false },
-    { SCMP_SYS(mknod), 1, false }, { SCMP_SYS(mknodat), 2, false }, { SCMP_SYS(chmod), 1, true },
-    { SCMP_SYS(fchmod), 1, true }, { SCMP_SYS(fchmodat), 2, true },
+    { SCMP_SYS(open), 2 },   { SCMP_SYS(openat), 3 },   { SCMP_SYS(creat), 1 },
+    { SCMP_SYS(mknod), 1 },  { SCMP_SYS(mknodat), 2 },  { SCMP_SYS(chmod), 1 },
+    { SCMP_SYS(fchmod), 1 }, { SCMP_SYS(fchmodat), 2 },
 };
 
 /* Where files are made on the host, no file may be made set-uid or set-gid: who executes it there
  * gets its owner's rights. openat2 has the mode in memory, where a filter cannot see it; without it
  * programs fall back. */
-static int add_modes(scmp_filter_ctx ctx, const struct seccomp_wish *wish, uint32_t change)
+static int add_modes(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
 {
     int e = wish->writes_host ? 0 : add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(openat2), NULL);
 
@@ -714,13 +714,9 @@ static int add_modes(scmp_filter_ctx ctx, const struct seccomp_wish *wish, uint3
         struct scmp_arg_cmp plain = { .arg = modes[i].arg,
                                       .op = SCMP_CMP_MASKED_EQ,
                                       .datum_a = S_ISUID | S_ISGID };
-        uint32_t action = modes[i].changes ? change : SCMP_ACT_ALLOW;
 
-        if (action == SCMP_ACT_ALLOW && wish->writes_host)
-            e = add(ctx, action, modes[i].nr, &plain);
-        else
-            e = add(ctx, action, modes[i].nr, NULL);
-        if (e == 0 && action == SCMP_ACT_ALLOW && wish->writes_host)
+        e = add(ctx, SCMP_ACT_ALLOW, modes[i].nr, wish->writes_host ? &plain : NULL);
+        if (e == 0 && wish->writes_host)
             e = add_lending(ctx, modes[i].nr, modes[i].arg);
     }
     return e;
@@ -729,11 +725,13 @@ static int add_modes(scmp_filter_ctx ctx, const struct seccomp_wish *wish, uint3
 static int add_by_level(scmp_filter_ctx ctx, const struct seccomp_wish *wish)
 {
     bool rooted = wish->level >= LEVEL_NAMESPACES;
-    uint32_t change = rooted || !wish->same_user ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
-    int e = add_each(ctx, change, metadata, ARRAY_LEN(metadata));
+    int e = add_each(ctx, rooted ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EOPNOTSUPP), attributes_of_own,
+                     ARRAY_LEN(attributes_of_own));
 
     if (e == 0)
-        e = add_modes(ctx, wish, change);
+        e = add_each(ctx, SCMP_ACT_ALLOW, times, ARRAY_LEN(times));
+    if (e == 0)
+        e = add_modes(ctx, wish);
     if (e == 0)
         e = add_each(ctx, rooted ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), ownership,
                      ARRAY_LEN(ownership));

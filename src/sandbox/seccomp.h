@@ -10,7 +10,6 @@
 struct seccomp_wish {
     enum plan_level level; /* landlock or namespaces */
     bool host_network;     /* internet sockets, without a network namespace of its own */
-    bool same_user;        /* the guest is the caller on the host, and owns the caller's files */
     bool writes_host; /* it may make files on the host: none that lends others its owner's rights */
 };
 

@@ -47,12 +47,6 @@ except OSError:
     pass
 """,
     "only asked": "socket.socket().close()",
-    "raw": """
-try:
-    socket.socket(type=socket.SOCK_RAW)
-except OSError:
-    pass
-""",
     "by the raw call": """
 import ctypes
 ctypes.CDLL(None).syscall(41, ctypes.c_long(2), 1, 0)
@@ -121,7 +115,7 @@ for i in range(20):
 """,
     "names by themselves": """
 for _ in range(50):
-    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     a.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     a.send(b"x")
 """,

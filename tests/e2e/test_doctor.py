@@ -24,6 +24,15 @@ def test_report():
     assert all(layer["ok"] for layer in report["layers"] if layer["name"] in ("user", "seccomp"))
 
 
+def test_who_hears_of_crashes():
+    """A handler that is a socket is called whatever the limit on cores: one should know."""
+    with open("/proc/sys/kernel/core_pattern") as file:
+        pattern = file.read().strip()
+    cores = doctor()["cores"]
+    assert (cores["detail"], cores["ok"]) == (pattern, not pattern.startswith("@"))
+    assert bool(cores["cause"]) != cores["ok"]
+
+
 def test_self_test_holds():
     tests = doctor()["self_test"]
     assert len(tests) >= 5 and all(test["held"] for test in tests), tests

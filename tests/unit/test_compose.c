@@ -293,14 +293,42 @@ static void test_reads_only_what_is_listed(void **state)
     composed_free(c);
 }
 
+/* What neither a filter nor Landlock can tell, init does; not where Landlock can. */
+static void test_guards(void **state)
+{
+    static const struct {
+        enum plan_level level;
+        uint32_t abi, guards;
+    } cases[] = {
+        { LEVEL_NONE, 7, 0 },
+        { LEVEL_PROCESS, 7, 0 },
+        { LEVEL_LANDLOCK, 7, GUARD_METADATA },
+        { LEVEL_LANDLOCK, 9, GUARD_METADATA },
+        { LEVEL_NAMESPACES, 0, GUARD_SOCKETS },
+        { LEVEL_NAMESPACES, 8, GUARD_SOCKETS },
+        { LEVEL_NAMESPACES, 9, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct plan_wish wish = a_wish(cases[i].level);
+
+        wish.landlock_abi = cases[i].abi;
+        struct composed *c = composed_for(&wish);
+        assert_int_equal(c->plan.guards & ~(uint32_t)GUARD_DEAF, cases[i].guards);
+        composed_free(c);
+    }
+}
+
 static void test_landlock_denies_what_its_version_can(void **state)
 {
     static const struct {
         uint32_t abi;
         uint64_t fs, net, scope;
     } cases[] = {
-        { 0, 0, 0, 0 },      { 1, 0x1fff, 0, 0 }, { 2, 0x3fff, 0, 0 }, { 3, 0x7fff, 0, 0 },
-        { 4, 0x7fff, 3, 0 }, { 5, 0xffff, 3, 0 }, { 6, 0xffff, 3, 3 }, { 99, 0xffff, 3, 3 },
+        { 0, 0, 0, 0 },       { 1, 0x1fff, 0, 0 },   { 2, 0x3fff, 0, 0 }, { 3, 0x7fff, 0, 0 },
+        { 4, 0x7fff, 3, 0 },  { 5, 0xffff, 3, 0 },   { 6, 0xffff, 3, 3 }, { 8, 0xffff, 3, 3 },
+        { 9, 0x1ffff, 3, 3 }, { 99, 0x1ffff, 3, 3 },
     };
 
     (void)state;
@@ -465,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_too_many_paths),
         cmocka_unit_test(test_writes_only_where_the_guest_may),
         cmocka_unit_test(test_reads_only_what_is_listed),
+        cmocka_unit_test(test_guards),
         cmocka_unit_test(test_landlock_denies_what_its_version_can),
         cmocka_unit_test(test_the_box_is_never_root),
         cmocka_unit_test(test_an_ordinary_user_stays),

@@ -44,7 +44,10 @@ def send_and_leave(to):
 
 
 total = 0
-kept = [listener(number) for number in range(LISTENERS)]
+try:
+    kept = [listener(number) for number in range(LISTENERS)]
+except PermissionError:
+    kept = []  # of datagrams there are none, where they could be sent to the host's sockets
 for it in kept:
     try:
         while total < ENOUGH:

@@ -1,6 +1,6 @@
 """Change the times and modes of device nodes, which are the host's own.
 
-levels: namespaces
+levels: namespaces landlock
 """
 
 PATHS = ["/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random"]
