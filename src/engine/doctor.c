@@ -335,7 +335,8 @@ static json_t *cgroup_json(const char *configured)
 
 /* ---- the self-test ---- */
 
-/* Who hears of a box's crash: on Linux 6.16 and later a socket does, whatever the limit on cores. */
+/* Who hears of a box's crash: on Linux 6.16 and later a socket does, whatever the limit on
+ * cores. */
 static json_t *cores_json(void)
 {
     char pattern[256];

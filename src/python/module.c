@@ -251,9 +251,9 @@ static void settle(void)
     pages_fill();
 }
 
-/* Nothing of a box's memory is to be in a core. A limit of one byte keeps the kernel from starting a
- * handler of the host, but not, since Linux 6.16, from calling one that is a socket. What is set here,
- * boxes inherit, and what they execute; none may write to /proc. */
+/* Nothing of a box's memory is to be in a core. A limit of one byte keeps the kernel from
+ * starting a handler of the host, but not, since Linux 6.16, from calling one that is a socket.
+ * What is set here, boxes inherit, and what they execute; none may write to /proc. */
 static int empty_cores(void)
 {
     int e = fd_write_file_at(AT_FDCWD, "/proc/self/coredump_filter", "0");

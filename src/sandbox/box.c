@@ -126,8 +126,8 @@ static int die_with_init(const struct plan *plan, struct gb_err *err)
     return 0;
 }
 
-/* Init is to hear of some calls, and is not to be under the filter that tells of them: it makes such
- * calls on behalf of guests. */
+/* Init is to hear of some calls, and is not to be under the filter that tells of them: it makes
+ * such calls on behalf of guests. */
 static int hand_over_notices(const struct plan *plan, int ready, struct gb_err *err)
 {
     auto_close int fd = -1;

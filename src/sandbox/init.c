@@ -5,10 +5,10 @@
  *   glovebox-init GUEST CTL PLAN READY NET ROOT [MOUNT...]
  *
  * It is executed by box.c in the new namespaces, with the guest already forked: a copy of the warm
- * interpreter that waits for a byte on READY while the box is built around both of them, and sends back
- * on it what tells of calls that we answer (notice.h). NET is the network namespace, if it was handed
- * on, or -1 (net.h), ROOT the common part of the root, or -1 (root.h). MOUNT are directories that only
- * the host's root could open (idmap.h).
+ * interpreter that waits for a byte on READY while the box is built around both of them, and sends
+ * back on it what tells of calls that we answer (notice.h). NET is the network namespace, if it was
+ * handed on, or -1 (net.h), ROOT the common part of the root, or -1 (root.h). MOUNT are directories
+ * that only the host's root could open (idmap.h).
  *
  * The order of steps is the security argument:
  *   1. open the pieces of the host          as the engine's user
@@ -17,8 +17,7 @@
  *   4. loopback up, host name
  *   5. no_new_privs, no capabilities, a seccomp filter of its own with next to nothing in it
  * The guest seals itself, more closely, when 3 has given it its place, and asks for code only when
- * 5 is done and it is told so.
- * Without namespaces, 1 to 4 fall away.
+ * 5 is done and it is told so. Without namespaces, 1 to 4 fall away.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,8 +118,8 @@ static int setup(const struct plan *plan, const struct given *p, struct gb_err *
     return 0;
 }
 
-/* Without a user namespace the engine's root is the host's. The scratch directory is the box's user's
- * by now, and so are the processes to be killed. */
+/* Without a user namespace the engine's root is the host's. The scratch directory is the box's
+ * user's by now, and so are the processes to be killed. */
 static int become_box_user(const struct plan *plan, struct gb_err *err)
 {
     if (plan->level != LEVEL_LANDLOCK || !plan->change_ids)
@@ -128,8 +127,8 @@ static int become_box_user(const struct plan *plan, struct gb_err *err)
     return seal_bounding_set(false, err) < 0 ? -1 : seal_ids(plan, err);
 }
 
-/* What is left to do: wait, look, kill, answer, tidy up. Not Landlock, which would keep it from ending a
- * guest that is in another domain. */
+/* What is left to do: wait, look, kill, answer, tidy up. Not Landlock, which would keep it from
+ * ending a guest that is in another domain. */
 static int seal_init(const struct plan *plan, struct gb_err *err)
 {
     static const int calls[] = {

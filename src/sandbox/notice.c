@@ -60,7 +60,8 @@ static void emit_answer(struct code *c, uint32_t nr, uint32_t said)
     emit(c, steps, ARRAY_LEN(steps));
 }
 
-/* What init counts. The lower half of a flag or an operation is all that the kernel looks at, too. */
+/* What init counts. The lower half of a flag or an operation is all that the kernel looks at,
+ * too. */
 static void emit_counted(struct code *c)
 {
     struct sock_filter steps[] = {
@@ -98,9 +99,9 @@ enum {
     REFUSE = SECCOMP_RET_ERRNO | EPERM
 };
 
-/* Sockets by family. A Unix socket that is guarded and cannot connect by way of init is not to be had. A
- * datagram one sends to any path, and the address lies in memory: there are none that could. A raw one is
- * a datagram socket to the kernel. */
+/* Sockets by family. A Unix socket that is guarded and cannot connect by way of init is not to
+ * be had. A datagram one sends to any path, and the address lies in memory: there are none that
+ * could. A raw one is a datagram socket to the kernel. */
 static void emit_sockets(struct code *c, const struct plan *plan)
 {
     bool is_guarded = (plan->guards & GUARD_SOCKETS) != 0;

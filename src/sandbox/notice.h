@@ -2,12 +2,12 @@
 /*
  * Calls that the box's first process hears of before the kernel makes them.
  *
- * A filter that the guest installs when it seals itself stops the caller and tells init, which allows
- * the call, refuses it, or makes it for the caller. So init can count what no resource limit counts
- * and no file of /proc shows afterwards (shared.h, init.c), and knows whether a network namespace was
- * used (net.h). What it is told are arguments in registers, which nobody can change after the filter
- * has seen them, and the kernel may go on with the call. A program cannot hear from a filter of its
- * own (seccomp.c): being newer, that would decide.
+ * A filter that the guest installs when it seals itself stops the caller and tells init, which
+ * allows the call, refuses it, or makes it for the caller. So init can count what no resource limit
+ * counts and no file of /proc shows afterwards (shared.h, init.c), and knows whether a network
+ * namespace was used (net.h). What it is told are arguments in registers, which nobody can change
+ * after the filter has seen them, and the kernel may go on with the call. A program cannot hear
+ * from a filter of its own (seccomp.c): being newer, that would decide.
  *
  * Where the answer depends on what the arguments point to, or on what a descriptor stands for, the
  * kernel never goes on: the program could change both after init has looked. Init copies the memory
@@ -56,7 +56,8 @@ void notice_answer(const struct notice *asked, int e);
 /* It was made: its value, or the errno that it failed with. */
 void notice_finish(const struct notice *asked, int64_t value, int e);
 
-/* Does the caller still wait? Only then was all that was read of its memory and of /proc its own. */
+/* Does the caller still wait? Only then was all that was read of its memory and of /proc its
+ * own. */
 bool notice_is_valid(const struct notice *asked);
 
 /* Copy from and to the caller's memory; 0 or -errno. */
@@ -66,7 +67,7 @@ int notice_write(const struct notice *asked, uint64_t at, const void *data, size
 /* A path of the caller's, that ends somewhere in `max` bytes. */
 int notice_read_path(const struct notice *asked, uint64_t at, char *ret, size_t max);
 
-/* What a path of the caller's leads to, opened with O_PATH and these flags: `dir` is a descriptor of
- * the caller's or AT_FDCWD, and an empty path means that itself. No magic link of /proc is followed: it
- * would be init's own. */
+/* What a path of the caller's leads to, opened with O_PATH and these flags: `dir` is a
+ * descriptor of the caller's or AT_FDCWD, and an empty path means that itself. No magic link of
+ * /proc is followed: it would be init's own. */
 int notice_open(const struct notice *asked, int dir, const char *path, int flags);

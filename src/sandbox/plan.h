@@ -118,7 +118,8 @@ struct plan_watch {
     uint64_t own_net; /* 1: every socket of its network namespace is the box's */
 };
 
-/* What init does for the guest, since a filter cannot tell the harmless from the other (notice.h). */
+/* What init does for the guest, since a filter cannot tell the harmless from the other
+ * (notice.h). */
 enum plan_guard {
     GUARD_SOCKETS = 1 << 0, /* connect(): Unix sockets only of the box's own */
     GUARD_METADATA =

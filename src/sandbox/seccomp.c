@@ -235,8 +235,8 @@ static const int allowed[] = {
     SCMP_SYS(getrandom),
 };
 
-/* Attributes of files, which Landlock does not look at: for guests behind a private root. Others are told
- * that there are none. */
+/* Attributes of files, which Landlock does not look at: for guests behind a private root. Others
+ * are told that there are none. */
 static const int attributes_of_own[] = {
     SCMP_SYS(getxattr),    SCMP_SYS(lgetxattr),    SCMP_SYS(listxattr),    SCMP_SYS(llistxattr),
     SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
@@ -247,8 +247,8 @@ static const int attributes_of_own[] = {
  * what a file system answers that has no attributes. */
 static const int attributes[] = { SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr) };
 
-/* Nor does it look at these. Without a private root init does them for the guest (notice.h), as it does
- * with modes. */
+/* Nor does it look at these. Without a private root init does them for the guest (notice.h), as
+ * it does with modes. */
 static const int times[] = { SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
                              SCMP_SYS(utimensat) };
 
@@ -343,8 +343,8 @@ static int add_self_only(scmp_filter_ctx ctx)
     return e;
 }
 
-/* Policies that run before nobody else, for oneself. sched_setattr has its policy in memory, where a
- * filter cannot see it, and does not exist here. */
+/* Policies that run before nobody else, for oneself. sched_setattr has its policy in memory,
+ * where a filter cannot see it, and does not exist here. */
 static int add_scheduler(scmp_filter_ctx ctx)
 {
     static const uint64_t policies[] = { SCHED_OTHER, SCHED_BATCH, SCHED_IDLE };
@@ -435,11 +435,11 @@ static int add_fcntl(scmp_filter_ctx ctx)
 static const uint64_t ioctls[] = { TCGETS,  TIOCGWINSZ, TIOCGPGRP, FIONREAD,
                                    FIONBIO, FIONCLEX,   FIOCLEX,   FIOASYNC };
 
-/* And, behind a private root, of terminals, which are the box's own, of the loopback, and of file
- * systems that share extents; add_ioctl() has the common ones of terminals. Not among them, though an
- * unprivileged process may ask for it: what makes the kernel load a module (TIOCSETD, SIOCGIFBR,
- * SIOCGIFVLAN), what types into a terminal (TIOCSTI, TIOCLINUX), what changes flags of the host's
- * files where a mount is rw. */
+/* And, behind a private root, of terminals, which are the box's own, of the loopback, and of
+ * file systems that share extents; add_ioctl() has the common ones of terminals. Not among them,
+ * though an unprivileged process may ask for it: what makes the kernel load a module (TIOCSETD,
+ * SIOCGIFBR, SIOCGIFVLAN), what types into a terminal (TIOCSTI, TIOCLINUX), what changes flags
+ * of the host's files where a mount is rw. */
 static const uint64_t rooted_ioctls[] = {
     TIOCGWINSZ,   TIOCSWINSZ,  FIONREAD,   FIONBIO,        FIONCLEX,      FIOCLEX,
     FIOASYNC,     TIOCSPGRP,   TIOCOUTQ,   TIOCNOTTY,      TIOCGSID,      TIOCPKT,
@@ -462,8 +462,8 @@ static int add_ioctl(scmp_filter_ctx ctx, bool rooted)
                             ARRAY_LEN(rooted_ioctls));
 }
 
-/* Options of sockets. Each is a way into a part of the kernel, and most parts are for somebody else:
- * encapsulation, upper-layer protocols, signatures, repair, filters, tables. */
+/* Options of sockets. Each is a way into a part of the kernel, and most parts are for somebody
+ * else: encapsulation, upper-layer protocols, signatures, repair, filters, tables. */
 struct option {
     int level;
     enum scmp_compare how; /* this one, or all up to it: a filter has a step for each */
@@ -525,9 +525,9 @@ static int add_options(scmp_filter_ctx ctx, uint32_t action, int nr, const struc
     return e;
 }
 
-/* A larger buffer is agreed to and not given, as the kernel does with one that is too large: it would
- * be memory that nobody counts. What may be asked for is older than tables of the packet filter and
- * descriptors of processes, on any level, or the number of the network namespace. */
+/* A larger buffer is agreed to and not given, as the kernel does with one that is too large: it
+ * would be memory that nobody counts. What may be asked for is older than tables of the packet
+ * filter and descriptors of processes, on any level, or the number of the network namespace. */
 static int add_all_options(scmp_filter_ctx ctx)
 {
     static const struct option agreed[] = { { SOL_SOCKET, SCMP_CMP_EQ, SO_SNDBUF },
@@ -631,8 +631,8 @@ static int add_pairs(scmp_filter_ctx ctx, bool rooted)
     return e;
 }
 
-/* Types and protocols that an internet socket may have. The kernel loads a module for one that it does
- * not know yet, and what is not listed is code that few programs need. */
+/* Types and protocols that an internet socket may have. The kernel loads a module for one that
+ * it does not know yet, and what is not listed is code that few programs need. */
 static const struct {
     uint64_t type, protocol;
     uint32_t action;

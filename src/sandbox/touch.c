@@ -1,8 +1,8 @@
 /*
- * A path is resolved freely, since absolute names, links and ".." are all legitimate, and what it leads to
- * is pinned by a descriptor. Then the kernel is asked where that lies, and the call is made on it: what
- * was looked at is what is changed, whatever becomes of the path. A hard link to a file elsewhere would
- * be in the wrong place; Landlock does not let a guest make one.
+ * A path is resolved freely, since absolute names, links and ".." are all legitimate, and what it
+ * leads to is pinned by a descriptor. Then the kernel is asked where that lies, and the call is
+ * made on it: what was looked at is what is changed, whatever becomes of the path. A hard link to a
+ * file elsewhere would be in the wrong place; Landlock does not let a guest make one.
  */
 #include "sandbox/touch.h"
 
@@ -106,8 +106,8 @@ static void take_for_descriptor(struct target *t)
     }
 }
 
-/* A NULL means the descriptor itself, for the calls that take one, and so does an empty path where it
- * may be. */
+/* A NULL means the descriptor itself, for the calls that take one, and so does an empty path
+ * where it may be. */
 static int read_target(const struct notice *n, int dir, uint64_t path, bool may_be_empty,
                        struct target *ret)
 {
@@ -175,8 +175,8 @@ enum {
     NANOSECONDS = 1
 };
 
-/* Two times as the calls have them: seconds, and parts that take so many nanoseconds each. Parts that are
- * none (UTIME_NOW, UTIME_OMIT) the kernel understands. */
+/* Two times as the calls have them: seconds, and parts that take so many nanoseconds each. Parts
+ * that are none (UTIME_NOW, UTIME_OMIT) the kernel understands. */
 static int read_times(const struct notice *n, uint64_t at, long unit, struct timespec ret[2])
 {
     struct {
