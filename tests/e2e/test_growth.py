@@ -65,9 +65,13 @@ def test_library_does_not_grow(library_program):
 
 
 def test_ten_thousand_calls_beside_a_thousand_connections():
-    """Over HTTP, ten at a time, while others are connected and say nothing."""
-    with agents.glovebox_web(GLOVEBOX, "/usr/bin/python3", {**ENV}, "--idle-timeout", "600") as web:
+    """Over HTTP, ten at a time, while others have asked for something and say nothing more."""
+    with agents.glovebox_web(GLOVEBOX, "/usr/bin/python3", {**ENV}, "--idle-timeout", "600",
+                             "--max-connections", "2000") as web:
         idle = [web.connect() for _ in range(1000)]
+        for s in idle:
+            s.sendall(f"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:{web.port}\r\n\r\n".encode())
+            assert s.recv(65536).startswith(b"HTTP/1.1 200")
         web.flow(0, 10, 1000)
 
         def holds():
