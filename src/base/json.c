@@ -96,14 +96,13 @@ static int put_text(struct gb_buf *to, const char *text)
 static int put_escaped(struct gb_buf *to, unsigned char c)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    static const char digits[] = "0123456789abcdef";
     const char *known = c ? strchr(plain, c) : NULL;
-    char text[8];
+    const char text[] = {
+        '\\', known ? letters[known - plain] : 'u', '0', '0', digits[c >> 4], digits[c & 15]
+    };
 
-    if (known)
-        (void)snprintf(text, sizeof(text), "\\%c", letters[known - plain]);
-    else
-        (void)snprintf(text, sizeof(text), "\\u%04x", c);
-    return put_text(to, text);
+    return put(to, text, known ? 2 : sizeof(text));
 }
 
 static int put_string(struct gb_buf *to, const char *text, size_t len)

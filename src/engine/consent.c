@@ -207,31 +207,31 @@ static void reject_unasked(struct gb_job *job, const char *why)
                             "--acknowledge-unsafe");
 }
 
-/* Names without what they stand for: the values are in the parts, or the operator's. */
-static void add_names(json_t *names, const json_t *object)
+/* The names in both, without what they stand for: the values are in the parts, or the operator's. */
+static json_t *names_in(const json_t *one, const json_t *other)
 {
+    json_t *names = json_array(), *value;
     const char *name;
-    json_t *value;
 
-    json_object_foreach (json_shared(object), name, value)
-        if (!json_array_has(names, name))
+    json_object_foreach (json_shared(one), name, value)
+        json_array_append_new(names, json_string(name));
+    json_object_foreach (json_shared(other), name, value)
+        if (!json_object_get(one, name))
             json_array_append_new(names, json_string(name));
+    return names;
 }
 
 static void add_program(json_t *question, const struct gb_job *job)
 {
     static const char *const given[] = { "code", "prelude", "argv" };
     const json_t *program = job->request.program;
-    json_t *env = json_array(), *inputs = json_array();
 
     for (size_t i = 0; i < ARRAY_LEN(given); i++)
         if (json_object_get(program, given[i]))
             json_object_set(question, given[i], json_object_get(program, given[i]));
-    add_names(env, job->engine->config.env);
-    add_names(env, json_object_get(program, "env"));
-    add_names(inputs, json_object_get(program, "inputs"));
-    json_object_set_new(question, "env", env);
-    json_object_set_new(question, "inputs", inputs);
+    json_object_set_new(question, "env",
+                        names_in(job->engine->config.env, json_object_get(program, "env")));
+    json_object_set_new(question, "inputs", names_in(json_object_get(program, "inputs"), NULL));
     json_object_set_new(question, "has_prelude", json_boolean(json_object_get(program, "prelude")));
     json_object_set_new(question, "kind",
                         json_string(json_string_at(job->request.json, "kind", "python")));

@@ -44,6 +44,22 @@ static int decode(const char *path, const json_t *value, char **ret, uint64_t *r
                    "files: '%.80s' must be a string, or an object with 'base64'", path);
 }
 
+static int check_depth(struct request_files *f, const char *path, struct gb_err *err)
+{
+    size_t depth = 0;
+
+    for (const char *at = path; *at; at++)
+        depth += *at == '/';
+    f->n_directories += depth;
+    if (depth > FILES_DEPTH_MAX)
+        return gb_fail(err, GB_E_LIMIT, 0, "files: '%.80s' is more than %d directories deep", path,
+                       FILES_DEPTH_MAX);
+    if (f->n_directories > FILES_DIRECTORIES_MAX)
+        return gb_fail(err, GB_E_LIMIT, 0, "files: more than %d directories in all paths",
+                       FILES_DIRECTORIES_MAX);
+    return 0;
+}
+
 static int read_one(struct request_files *f, const char *path, const json_t *value,
                     struct gb_err *err)
 {
@@ -55,6 +71,8 @@ static int read_one(struct request_files *f, const char *path, const json_t *val
                        "files: '%.80s' is not a path below the workspace: relative, without '.' "
                        "and '..'",
                        path);
+    if (check_depth(f, path, err) < 0)
+        return -1;
     file->path = path;
     if (json_is_string(value)) {
         file->data = json_string_value(value);

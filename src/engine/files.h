@@ -8,6 +8,8 @@
 
 enum {
     FILES_MAX = 1000,
+    FILES_DEPTH_MAX = 64,          /* directories in a path */
+    FILES_DIRECTORIES_MAX = 10000, /* in all paths: each is made, or entered, while others wait */
     FILES_BYTES_MAX = 64 << 20
 };
 
@@ -15,7 +17,8 @@ struct request_files {
     struct workspace_file *list;
     char **owned; /* what was decoded, one for each, or NULL */
     size_t n;
-    size_t bytes; /* of all */
+    size_t bytes;         /* of all */
+    size_t n_directories; /* in all paths */
 };
 
 /* The pointers look into `value`, which must outlive them. */

@@ -356,6 +356,8 @@ static int take_env(struct request *r, const char *key, json_t *value, struct gb
 
     if (!json_is_object(value))
         return gb_fail(err, GB_E_INVALID, 0, "%s: must be an object of strings", key);
+    if (json_object_size(value) > ENV_MAX)
+        return gb_fail(err, GB_E_LIMIT, 0, "%s: more than %d variables", key, ENV_MAX);
     json_object_foreach (value, name, text)
         if ((!json_is_string(text) && !(r->is_shell && json_is_null(text))) || !*name ||
             strchr(name, '=') ||

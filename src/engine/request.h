@@ -9,6 +9,7 @@ enum {
     CODE_MAX = 1 << 20,
     COMMAND_MAX = (128 << 10) - 1, /* what the kernel takes as one argument */
     STDIN_MAX = 64 << 20,
+    ENV_MAX = 5000,           /* variables: setenv() goes through all of them for each */
     TYPED_MAX = 4096,         /* what a terminal takes before somebody reads it */
     TYPED_KEPT_MAX = 64 << 10 /* what rules look at, of what was typed since a command began */
 };

@@ -333,12 +333,12 @@ static bool ask_back(struct client_request *r, const json_t *result)
     return true;
 }
 
-static void take_result(struct client_request *r, const json_t *result)
+static void take_result(struct client_request *r, const json_t *result, size_t bytes)
 {
     const char *type = json_string_at(result, "resultType", "complete");
 
     if (strcmp(type, "complete") == 0) {
-        finish(r, &(struct client_answer){ .result = result });
+        finish(r, &(struct client_answer){ .result = result, .bytes = bytes });
         return;
     }
     if (strcmp(type, "input_required") != 0) {
@@ -381,7 +381,7 @@ bool requests_answer(struct client *c, const struct rpc_message *message)
     if (!r)
         return false;
     if (message->result)
-        take_result(r, message->result);
+        take_result(r, message->result, message->bytes);
     else
         take_error(r, message->error);
     requests_send(c);

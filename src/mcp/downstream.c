@@ -17,6 +17,8 @@
 
 enum {
     GRACE_MS = 200,
+    LOG_MAX = 50,         /* lines about one list of tools */
+    LARGE = 256 << 10,    /* bytes of a result */
     READ_PAUSE_US = 5000, /* between two pieces of a list */
     END_MS = 900          /* that ending all of them may take; then what is left is killed */
 };
@@ -29,7 +31,9 @@ struct relay {
     struct gb_call *call;
     struct client_request *request;
     json_t *returns;
-    bool is_read; /* of a resource, by its handle */
+    bool is_read;            /* of a resource, by its handle */
+    json_t *result;          /* a large one, which has come, and waits for: */
+    struct event *on_result; /* a turn of the loop's own */
 };
 
 /* ---- what is told ---- */
@@ -39,9 +43,13 @@ void downstream_log(struct upstream *u, const char *format, ...)
     char text[600];
     va_list args;
 
+    if (u->n_logged++ >= LOG_MAX) /* nobody reads a thousand, and writing them takes time */
+        return;
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    if (u->n_logged == LOG_MAX)
+        (void)snprintf(text, sizeof(text), "(there is more to say of its tools than is shown)");
     u->all->spec.log(u->all->spec.data, u->spec->key, text);
 }
 
@@ -62,6 +70,9 @@ static void relay_free(struct relay *r)
         r->all->relays = r->next;
     if (r->next)
         r->next->prev = r->prev;
+    if (r->on_result)
+        event_free(r->on_result);
+    json_decref(r->result);
     json_decref(r->returns);
     free(r);
 }
@@ -116,18 +127,51 @@ static void answer_read(const struct relay *r, struct gb_call *call, const json_
         (void)gb_tool_error(call, "InvalidResult", "the server gave nothing that can be read");
 }
 
+static void give_result(struct relay *r, const json_t *result)
+{
+    if (r->is_read)
+        answer_read(r, r->call, result);
+    else
+        answer_result(r, r->call, result);
+    relay_free(r);
+}
+
+static void on_result(evutil_socket_t fd, short what, void *data)
+{
+    struct relay *r = data;
+
+    (void)fd;
+    (void)what;
+    give_result(r, r->result);
+}
+
+/* A large result was read in this turn of the loop; it is checked and passed on in another. */
+static bool put_off(struct relay *r, const struct client_answer *a)
+{
+    static const struct timeval soon = { .tv_usec = 1000 }; /* others come in between */
+
+    r->on_result =
+        a->bytes > LARGE ? evtimer_new(engine_loop(r->all->spec.engine), on_result, r) : NULL;
+    if (!r->on_result)
+        return false;
+    r->request = NULL;
+    r->result = json_incref(json_shared(a->result));
+    /* libevent's time is that at which this turn began, which may be long ago */
+    (void)event_base_update_cache_time(engine_loop(r->all->spec.engine));
+    (void)evtimer_add(r->on_result, &soon);
+    return true;
+}
+
 static void on_answer(void *data, const struct client_answer *a)
 {
     struct relay *r = data;
-    struct gb_call *call = r->call;
 
-    if (!a->result)
-        refuse(r->server, call, a->type, a->message);
-    else if (r->is_read)
-        answer_read(r, call, a->result);
-    else
-        answer_result(r, call, a->result);
-    relay_free(r);
+    if (!a->result) {
+        refuse(r->server, r->call, a->type, a->message);
+        relay_free(r);
+    } else if (!put_off(r, a)) {
+        give_result(r, a->result);
+    }
 }
 
 /* Hand a call over to a server; `params` is taken. */
@@ -225,10 +269,10 @@ static void on_cancelled(void *data, struct gb_call *call)
 
     while (r && r->call != call)
         r = r->next;
-    if (r) {
+    if (r && r->request)
         client_cancel(r->request);
+    if (r)
         relay_free(r);
-    }
     (void)gb_tool_error(call, "Cancelled", NULL); /* which only frees it */
 }
 
@@ -505,6 +549,10 @@ struct downstream *downstream_free(struct downstream *d)
     d->published = NULL;
     if (d->servers && d->on_changed)
         end_servers(d);
+    while (d->relays) { /* whose results were put off: the others have failed with their servers */
+        refuse(d->relays->server, d->relays->call, "ServerGone", "the servers are being ended");
+        relay_free(d->relays);
+    }
     engine_host_tools(d->spec.engine, NULL);
     for (size_t i = 0; d->servers && i < d->spec.servers.count; i++) {
         (void)client_free(d->servers[i].client);

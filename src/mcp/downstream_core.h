@@ -35,6 +35,7 @@ struct upstream {
     struct offer offer;   /* in force */
     struct offer reading; /* takes its place when all of it is read */
     struct event *on_read;
+    unsigned n_logged; /* lines, of the list that was last read */
 };
 
 struct downstream {

@@ -186,6 +186,7 @@ void offer_begin(struct upstream *u)
     const json_t *list = client_tools(u->client);
 
     offer_done(&u->reading);
+    u->n_logged = 0;
     u->reading =
         (struct offer){ .list = json_incref(json_shared(list)),
                         .idents = count_idents(list),

@@ -44,7 +44,7 @@ static struct shape shape_of(const char *text, size_t len)
             s.deepest = s.depth > s.deepest ? s.depth : s.deepest;
         } else if (c == ']' || c == '}') {
             s.depth -= s.depth > 0;
-        } else if (c == ',') {
+        } else if (c == ',' || c == ':') { /* a key costs more than what it stands for */
             s.items++;
         }
     }
@@ -60,7 +60,7 @@ const char *rpc_excess(const char *text, size_t len)
     shape = shape_of(text, len);
     if (shape.deepest > RPC_DEPTH_MAX)
         return "the message is nested more than 128 deep";
-    return shape.items > RPC_ITEMS_MAX ? "the message has more than 200000 items" : NULL;
+    return shape.items > RPC_ITEMS_MAX ? "the message has more than 200000 items and keys" : NULL;
 }
 
 static json_t *parse(const char *text, size_t len, struct rpc_problem *p)

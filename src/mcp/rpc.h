@@ -11,9 +11,9 @@
 enum {
     RPC_BYTES_MAX = 8 << 20, /* of a message */
     RPC_DEPTH_MAX = 128,
-    RPC_ITEMS_MAX = 200000,
-    RPC_ID_MAX = 1024,   /* bytes of an id that is a string */
-    RPC_METHOD_MAX = 256 /* bytes of a method's name */
+    RPC_ITEMS_MAX = 200000, /* values, and keys of objects */
+    RPC_ID_MAX = 1024,      /* bytes of an id that is a string */
+    RPC_METHOD_MAX = 256    /* bytes of a method's name */
 };
 
 /* Codes of errors: those of JSON-RPC, then those of MCP from 2026-07-28 on. */

@@ -1,6 +1,8 @@
 #include "mcp/runs.h"
 
+#include <event2/event.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/own.h"
@@ -8,7 +10,8 @@
 
 enum {
     ASKING_MAX =
-        256 /* boxes that wait for a person beside those that run: more keep their places */
+        256, /* boxes that wait for a person beside those that run: more keep their places */
+    LARGE = 256 << 10 /* bytes of a request: one at a time is read, in a turn of the loop's own */
 };
 
 struct run_turn {
@@ -16,6 +19,7 @@ struct run_turn {
     struct runs *runs; /* NULL: nobody waits for it */
     struct gb_job *job;
     char *request; /* NULL once it has had its turn */
+    size_t len;
     struct runs_events events;
     void *data;
     bool is_asking; /* a person is asked meanwhile: its place is another's */
@@ -32,6 +36,7 @@ struct runs {
     size_t n_asking;
     struct list waiting, running;
     bool is_starting;
+    struct event *on_large; /* pending: the first that waits is large, and has a turn coming */
     void (*seen)(void *data, const json_t *result);
     void *seen_data;
     void (*censor)(json_t *result);
@@ -148,14 +153,41 @@ static void start(struct runs *runs, struct run_turn *t)
         (void)event_base_once(engine_loop(runs->engine), -1, EV_TIMEOUT, on_failed, t, NULL);
 }
 
+static bool has_place(const struct runs *runs)
+{
+    return runs->waiting.first && runs->running.count - runs->n_asking < runs->at_once;
+}
+
 static void start_more(struct runs *runs)
 {
+    static const struct timeval soon = { .tv_usec = 1000 }; /* others come in between */
+
     if (runs->is_starting) /* what comes from inside is seen by the loop below */
         return;
     runs->is_starting = true;
-    while (runs->waiting.first && runs->running.count - runs->n_asking < runs->at_once)
+    while (has_place(runs) && runs->waiting.first->len <= LARGE)
         start(runs, runs->waiting.first);
+    if (has_place(runs)) {
+        /* libevent's time is that at which this turn began, which may be long ago */
+        (void)event_base_update_cache_time(engine_loop(runs->engine));
+        (void)evtimer_add(runs->on_large, &soon);
+    }
     runs->is_starting = false;
+}
+
+/* Others are served between a large request's arrival, its start, and the next one's. */
+static void on_large(evutil_socket_t fd, short what, void *data)
+{
+    struct runs *runs = data;
+
+    (void)fd;
+    (void)what;
+    if (!runs->is_starting && has_place(runs)) {
+        runs->is_starting = true;
+        start(runs, runs->waiting.first);
+        runs->is_starting = false;
+    }
+    start_more(runs);
 }
 
 struct run_turn *runs_add(struct runs *runs, json_t *request, const struct runs_events *events,
@@ -169,7 +201,9 @@ struct run_turn *runs_add(struct runs *runs, json_t *request, const struct runs_
         free(t);
         return NULL;
     }
-    *t = (struct run_turn){ .runs = runs, .request = text, .events = *events, .data = data };
+    *t = (struct run_turn){
+        .runs = runs, .request = text, .len = strlen(text), .events = *events, .data = data
+    };
     append(&runs->waiting, t);
     start_more(runs);
     return t;
@@ -228,9 +262,11 @@ struct runs *runs_new(struct gb_engine *engine, unsigned at_once)
 {
     struct runs *runs = calloc(1, sizeof(*runs));
 
-    if (runs)
-        *runs = (struct runs){ .engine = engine, .at_once = at_once };
-    return runs;
+    if (!runs)
+        return NULL;
+    *runs = (struct runs){ .engine = engine, .at_once = at_once };
+    runs->on_large = evtimer_new(engine_loop(engine), on_large, runs);
+    return runs->on_large ? runs : runs_free(runs);
 }
 
 struct runs *runs_free(struct runs *runs)
@@ -242,6 +278,8 @@ struct runs *runs_free(struct runs *runs)
         run_drop(runs->waiting.first);
     while (runs->running.first)
         run_drop(runs->running.first);
+    if (runs->on_large)
+        event_free(runs->on_large);
     free(runs);
     return NULL;
 }

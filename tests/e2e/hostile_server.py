@@ -2,8 +2,9 @@
 
     hostile_server.py MODE
 
-It lists one honest tool, `go`. When that is called it does what the mode names: it answers with
-something costly, or it says that its tools changed and lists costly ones.
+In the mode "acts" it has a tool for each of ACTS and VALUES, which answers with something costly. In
+the others it lists one honest tool, `go`; when that is called it says that its tools changed, and
+lists costly ones.
 """
 import json
 import sys
@@ -73,15 +74,15 @@ LISTS = {
         "x": nested_unions(8, 4)}}) for i in range(3)],
     "shared-signatures": lambda: [tool(f"t{i}", shared_unions(60, 4)) for i in range(100)],
     "many-parameters": lambda: [tool("t", {"type": "object", "properties": {
-        f"p{i}": {"type": "string"} for i in range(40000)}, "required": [f"p{i}" for i in range(40000)]})],
+        f"p{i}": {"type": "string"} for i in range(5000)}, "required": [f"p{i}" for i in range(5000)]})],
     "many-tools": lambda: [tool(f"t{i}", description="d" * 2000) for i in range(1000)],
     "many-pattern-schemas": lambda: [tool(f"t{i}", {"type": "object", "properties": {
         f"p{k}": {"type": "string", "pattern": "(a{1,200}b{1,200}){1,2}" + str(i * 10 + k)} for k in range(10)}}) for i in range(300)],
     "long-names": lambda: [tool("n" * 100 + str(i)) for i in range(1000)],
-    "clashing-names": lambda: [tool("a-b_" * 20 + "-_"[i % 2] + str(i // 2)) for i in range(1000)],
+    "clashing-names": lambda: [tool("a-b_" * 20 + "-_"[i % 2] + str(i // 2)) for i in range(990)] + [tool("x"), tool("y")],
     "wide-schemas": lambda: [tool(f"t{i}", {"type": "object", "properties": {
         f"p{k}": {"type": "object", "properties": {f"q{n}": {"type": "integer"} for n in range(20)}}
-        for k in range(20)}}) for i in range(300)],
+        for k in range(20)}}) for i in range(50)],
 }
 state = {"gone": False, "lists": 0}
 
@@ -91,7 +92,7 @@ def storm():
     state["lists"] += 1
     return [tool(f"t{i}", {"type": "object", "properties": {
         f"p{k}": {"type": "string", "pattern": f"^[a-z]{{1,50}}{k}$", "description": "d" * 50}
-        for k in range(40)}}, description=str(state["lists"])) for i in range(900)]
+        for k in range(20)}}, description=str(state["lists"])) for i in range(900)]
 
 
 # ---- what `go` does ----
@@ -106,14 +107,14 @@ ACTS = {
     "long-text": lambda id: text("x" * BIG),
     "json-text": lambda id: text("[" + ",".join(["1"] * 190000) + "]"),
     "deep-text": lambda id: text("[" * 100000 + "]" * 100000),
-    "many-blocks": lambda id: {"content": [{"type": "text", "text": "x"}] * 60000},
-    "many-pictures": lambda id: {"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}] * 40000},
+    "many-blocks": lambda id: {"content": [{"type": "text", "text": "x"}] * 30000},
+    "many-pictures": lambda id: {"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}] * 20000},
     "long-picture": lambda id: {"content": [{"type": "image", "mimeType": "image/png", "data": "A" * BIG}]},
-    "many-links": lambda id: {"content": [{"type": "resource_link", "uri": f"odd://{i}", "name": "n"} for i in range(40000)]},
-    "wide-result": lambda id: text("x", structuredContent={f"k{i}": i for i in range(190000)}),
+    "many-links": lambda id: {"content": [{"type": "resource_link", "uri": f"odd://{i}", "name": "n"} for i in range(20000)]},
+    "wide-result": lambda id: text("x", structuredContent={f"k{i}": i for i in range(95000)}),
     "log-flood": lambda id: flood({"method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}}, 5000),
     "log-large": lambda id: flood({"method": "notifications/message", "params": {
-        "level": "info", "data": {f"k{i}": [i, "x" * 10] for i in range(60000)}}}, 3),
+        "level": "info", "data": {f"k{i}": [i, "x" * 10] for i in range(30000)}}}, 3),
     "progress-flood": lambda id: flood({"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}}, 15000),
     "ping-flood": lambda id: flood({"id": 1, "method": "ping"}, 15000),
     "elicit-flood": lambda id: flood({"id": 1, "method": "elicitation/create", "params": {"message": "x" * 500}}, 10000),
@@ -125,22 +126,21 @@ ACTS = {
 }
 
 
-def go(id):
-    if MODE in ACTS:
-        result = ACTS[MODE](id)
-        if MODE == "error-large":
-            return None
-        return result or text("gone")
-    if MODE in VALUES:
-        return text("gone", structuredContent={"a": VALUES[MODE]()})
+def go(id, name):
+    if name in ACTS:
+        result = ACTS[name](id)
+        return None if name == "error-large" else result or text("gone")
+    if name in VALUES:
+        return text("gone", structuredContent={"a": VALUES[name]()})
     state["gone"] = True
     send({"method": "notifications/tools/list_changed"})
     return text("gone")
 
 
 def listed():
-    schema = {"outputSchema": SCHEMAS[MODE]} if MODE in SCHEMAS else {}
-    tools = [tool("go", **schema)]
+    if MODE == "acts":
+        return [tool(name) for name in ACTS] + [tool(name, outputSchema=SCHEMAS[name]) for name in VALUES]
+    tools = [tool("go")]
     if state["gone"]:
         tools += storm() if MODE == "change-storm" else LISTS[MODE]()
     return tools
@@ -155,10 +155,10 @@ def take(message):
                                    "capabilities": {"tools": {"listChanged": True}}}})
     elif method == "tools/list":
         send({"id": id, "result": {"tools": listed()}})
-        if MODE == "change-storm" and state["gone"] and state["lists"] < 5:
+        if MODE == "change-storm" and state["gone"] and state["lists"] < 3:
             send({"method": "notifications/tools/list_changed"})
     elif method == "tools/call":
-        result = go(id)
+        result = go(id, message["params"]["name"])
         if result:
             send({"id": id, "result": result})
     else:

@@ -46,29 +46,30 @@ def many_patterns(s):
 
 @row("inputs", options=["--policy", "off"])
 def many_inputs(s):
-    inputs = {f"name_{i}": i for i in range(150000)}
-    assert s.run("len(globals()) > 100000", inputs=inputs).status == 200
+    inputs = {f"name_{i}": i for i in range(90000)}
+    assert s.run("len(globals()) > 80000", inputs=inputs).status == 200
 
 
-@row("inputs", "approve", options=["--approve", "ask"])
+@row("inputs", "approve", options=["--approve", "always"])
 def many_inputs_to_approve(s):
-    refused(s.run("1", inputs={f"name_{i}": i for i in range(150000)}), "approv")
+    refused(s.run("1", inputs={f"name_{i}": i for i in range(90000)}), "approv")
 
 
 @row("env")
 def many_variables(s):
     for path, what in (("/v1/run", {"code": "1"}), ("/v1/shell", {"command": "true"})):
-        s.post(path, {**what, "env": {f"NAME_{i}": "x" for i in range(150000)}, "timeout": 1})
+        s.post(path, {**what, "env": {f"NAME_{i}": "x" for i in range(90000)}, "timeout": 1})
 
 
-@row("env", "approve", options=["--approve", "ask"])
+@row("env", "approve", options=["--approve", "always"])
 def many_variables_to_approve(s):
-    refused(s.run("1", env={f"NAME_{i}": "x" for i in range(150000)}), "approv")
+    refused(s.run("1", env={f"NAME_{i}": "x" for i in range(90000)}), "env: more than")
+    refused(s.run("1", env={f"NAME_{i}": "x" for i in range(4000)}), "approv")
 
 
 @row("unset_env")
 def many_unset(s):
-    s.post("/v1/shell", {"command": "true", "unset_env": [f"NAME_{i}" for i in range(150000)],
+    s.post("/v1/shell", {"command": "true", "unset_env": [f"NAME_{i}" for i in range(90000)],
                          "env": {f"NAME_{i}": "x" for i in range(20000)}})
 
 
@@ -174,7 +175,7 @@ def odd_values(s):
     s.run("1", id=[[i] for i in range(90000)])
     s.run("1", id="x" * 7000000)
     s.run("1", **{"x" * 5000000: 1})
-    s.run("1", **{f"key{i}": 1 for i in range(150000)})
+    s.run("1", **{f"key{i}": 1 for i in range(90000)})
 
 
 # Keys whose value is a word, a number or a flag from a small set: reading it is all that they cost.
@@ -204,7 +205,7 @@ def odd_json(s):
 @row(face="MCP")
 def odd_messages(s):
     s.modern("tools/call", {"name": "x" * 5000000, "arguments": {}}, headers={"Mcp-Name": "x"})
-    s.execute("1", inputs={f"n{i}": i for i in range(150000)})
+    s.execute("1", inputs={f"n{i}": i for i in range(90000)})
     s.modern("x" * 5000000, headers={"Mcp-Method": "x"})
 
 
@@ -279,7 +280,7 @@ def unread_replies(s):
 
 # ---- what a program sends ----
 
-@row(face="program", options=["--stdout-limit", "64M"])
+@row(face="program", options=["--stdout-limit", "4M"])
 def loud_program(s):
     assert s.run("import sys\nfor i in range(300): sys.stdout.write('\\xff\\x00\\x1b' * 30000)").status == 200
     assert s.run("import sys\nfor i in range(100): sys.stdout.buffer.write(b'\\xff\\xfe' * 100000)").status == 200
@@ -310,26 +311,35 @@ def many_calls(s):
 
 # ---- what downstream servers send ----
 
-def beside(mode, kind):
+def config(mode):
+    return "{config}" + json.dumps({"mcpServers": {"h": {"command": box.PYTHON, "args": [HOSTILE, mode]}}})
+
+
+def calls(name, kind):
+    def act(s):
+        result = s.run(f"h.{name.replace('-', '_')}()").json()
+        assert "no attribute" not in json.dumps(result["error"]), result["error"]
+    act.__name__ = name
+    row(downstream=kind, options=["--mcp", config("acts")])(act)
+
+
+def lists(mode, kind):
     def act(s):
         s.run("h.go()")
-        if mode in hostile_server.LISTS or mode == "change-storm":
-            assert box.until(lambda: s.run("len(search_tools(query='', limit=50)) > 1").json()["value"] is True,
-                             seconds=60) or mode == "many-parameters"
+        assert box.until(lambda: s.run("len(search_tools(query='', limit=50)) > 1").json()["value"] is True, seconds=60)
         if mode == "change-storm":
             box.until(lambda: False, seconds=4)
     act.__name__ = mode
-    config = json.dumps({"mcpServers": {"h": {"command": box.PYTHON, "args": [HOSTILE, mode]}}})
-    row(downstream=kind, options=["--mcp", "{config}" + config])(act)
+    row(downstream=kind, options=["--mcp", config(mode)])(act)
 
 
 for each in hostile_server.VALUES:
-    beside(each, "tools/call result")
-for each in hostile_server.LISTS:
-    beside(each, "tools/list result")
+    calls(each, "tools/call result")
 for each in hostile_server.ACTS:
-    beside(each, each)
-beside("change-storm", "notifications/tools/list_changed")
+    calls(each, each)
+for each in hostile_server.LISTS:
+    lists(each, "tools/list result")
+lists("change-storm", "notifications/tools/list_changed")
 
 
 # ---- the test ----
@@ -369,12 +379,7 @@ def budget():
     return stall.budget()
 
 
-PENDING = {"many_inputs", "many_inputs_to_approve", "many_variables", "many_variables_to_approve",
-           "deep_files", "many_tool_names", "long_stdin", "odd_sessions", "odd_values", "odd_messages", "loud_program", "many_files",
-           *hostile_server.VALUES, *hostile_server.LISTS, *hostile_server.ACTS, "change-storm"}
-
-
-@pytest.mark.parametrize("r", [r for r in stall.ROWS if r.name not in PENDING], ids=lambda r: r.name)
+@pytest.mark.parametrize("r", stall.ROWS, ids=lambda r: r.name)
 def test_nobody_waits(servers, budget, r):
     server = servers(r.options)
     with stall.Watch(server) as watch:
