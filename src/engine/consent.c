@@ -207,7 +207,7 @@ static void reject_unasked(struct gb_job *job, const char *why)
                             "--acknowledge-unsafe");
 }
 
-/* The names in both, without what they stand for: the values are in the parts, or the operator's. */
+/* The names in both, without their values: these are in the parts, or the operator's. */
 static json_t *names_in(const json_t *one, const json_t *other)
 {
     json_t *names = json_array(), *value;
