@@ -35,7 +35,8 @@ enum visible_lines {
 enum visible_lines visible_lines_of(const char *name);
 const char *visible_lines_name(enum visible_lines how);
 
-/* The next line, without its end, but with a \r that may be no end. *at is NULL at first. Returns false when there is none. */
+/* The next line, without its end, but with a \r that may be no end. *at is NULL at first. Returns
+ * false when there is none. */
 bool visible_line(const char *text, size_t len, enum visible_lines how, const char **at,
                   const char **ret, size_t *ret_len);
 

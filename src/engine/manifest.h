@@ -5,8 +5,8 @@
  * only prints them.
  *
  * A part is an object: "title" (what it is), "text" (all of it), "lines" (how it is split into
- * lines, by the name that visible.h has for it), "is_brief" (one line of JSON), "is_program" (the one that the request is
- * about; the last).
+ * lines, by the name that visible.h has for it), "is_brief" (one line of JSON), "is_program" (the
+ * one that the request is about; the last).
  *
  * Values that a request gives are shown: they are its client's own, and may decide what runs. What
  * the operator configured is known to the operator and may be secret: of variables only the names

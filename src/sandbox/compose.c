@@ -215,8 +215,8 @@ static int check_mount(const struct plan_wish *wish, const struct mount *m,
     for (size_t i = 0; i < wish->n_visible; i++) {
         const char *path = wish->visible[i];
 
-        if (m->is_rw &&
-            (!cover || cover_has_program(cover, path) || path_is_below(m->host, path))) {
+        if (m->is_rw && (!cover || cover_has_program(cover, path) || path_is_below(path, m->host) ||
+                         path_is_below(m->host, path))) {
             (void)gb_fail(err, GB_E_INVALID, 0,
                           "mount %s: rw would let the program change %s, which its interpreter "
                           "imports outside the box",
