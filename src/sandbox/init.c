@@ -43,6 +43,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/own.h"
+#include "sandbox/compose.h"
 #include "sandbox/init.h"
 #include "sandbox/mounts.h"
 #include "sandbox/net.h"
@@ -105,6 +106,11 @@ static int setup_scratch(const struct plan *plan, struct gb_err *err)
         if (plan->change_ids && chown(path, plan->outside_uid, plan->outside_gid) < 0)
             return gb_fail(err, GB_E_SYSTEM, errno, "giving %s to the box", path);
     }
+    /* The engine's links to mounts, if there are any: we remove them as the box's user. */
+    (void)snprintf(path, sizeof(path), "%s" BOX_MOUNTS, plan->scratch);
+    if (plan->change_ids && chown(path, plan->outside_uid, plan->outside_gid) < 0 &&
+        errno != ENOENT)
+        return gb_fail(err, GB_E_SYSTEM, errno, "giving %s to the box", path);
     return 0;
 }
 
