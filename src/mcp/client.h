@@ -38,7 +38,7 @@ struct client_spec {
 
 /* How a request ended. Borrowed until the callback returns. */
 struct client_answer {
-    size_t bytes; /* of the message that it came in */
+    size_t bytes;         /* of the message that it came in */
     const json_t *result; /* NULL: it failed, and: */
     const char *type;     /* a word, for programs */
     const char *message;  /* for people; may be the server's own */
