@@ -183,8 +183,8 @@ char *scratch_make(struct scratch_bin *bin, int *ret_lock)
             *ret_lock = take_fd(&dir);
             return take_ptr(path);
         }
-        int e = dir < 0 ? errno : 0; /* too few descriptors, say */
-        (void)rmdir(path);
+        int e = dir < 0 && errno != ENOENT ? errno : 0; /* too few descriptors, say */
+        (void)rmdir(path); /* ENOENT: an engine that sweeps was faster */
         errno = e;
         if (e != 0)
             return NULL;

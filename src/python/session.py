@@ -108,6 +108,14 @@ def copy_tree(source, target):
                     pass
 
 
+def path_of(fd):
+    """Of an open file; None where that cannot be known, as at `landlock`."""
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return None
+
+
 def open_files():
     """Descriptors of files and directories, with their paths where those can be known."""
     try:
@@ -117,10 +125,10 @@ def open_files():
     for fd in numbers:
         try:
             mode = os.fstat(fd).st_mode
-            if fd > 2 and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                yield fd, os.readlink(f"/proc/self/fd/{fd}") if os.path.isdir("/proc/self") else None
         except OSError:
-            pass
+            continue
+        if fd > 2 and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            yield fd, path_of(fd)
 
 
 def reopen(old, new):

@@ -411,5 +411,5 @@ def test_scan_blocks_under_strict_and_warns_under_standard():
 def test_scan_leaves_the_prelude_alone():
     """The operator's own code is neither scored nor refused for what it says."""
     result, = batch([{"prelude": "import threading\nx = eval('1 + 1')\nc = 'rm -rf /'", "code": "x"}],
-                    "--python", INTERPRETER)
+                    "--python", INTERPRETER, "--allow-request", "prelude")
     assert (result["status"], result["value"], result["risk"], result["findings"]) == ("ok", 2, 0, [])
