@@ -1,5 +1,4 @@
 """Real work in a box: what people have shells do."""
-import os
 import shutil
 import subprocess
 import tempfile
