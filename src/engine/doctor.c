@@ -93,10 +93,11 @@ static int probe_uts(void)
     return probe_namespaces(CLONE_NEWUTS);
 }
 
-/* A filter that leaves what the probe still needs. */
+/* A filter that leaves what the probe still needs, and what a sanitizer asks before _exit(). */
 static int probe_seccomp(void)
 {
-    static const int calls[] = { SYS_write, SYS_close, SYS_munmap, SYS_exit_group };
+    static const int calls[] = { SYS_write, SYS_close, SYS_munmap, SYS_sigaltstack,
+                                 SYS_exit_group };
     const struct seal_allowed allowed = { calls, ARRAY_LEN(calls), NULL, 0 };
     struct gb_err err;
 
