@@ -98,10 +98,10 @@ static int put_escaped(struct gb_buf *to, unsigned char c)
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     static const char digits[] = "0123456789abcdef";
     const char *known = c ? strchr(plain, c) : NULL;
-    const char text[] = {
-        '\\', known ? letters[known - plain] : 'u', '0', '0', digits[c >> 4], digits[c & 15]
-    };
+    char text[] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] };
 
+    if (known)
+        text[1] = letters[known - plain];
     return put(to, text, known ? 2 : sizeof(text));
 }
 
