@@ -103,6 +103,8 @@ static int box_make(struct local *l, const struct box_shape *shape, struct gb_er
     (void)mounts_ref(shape->mounts);
     if (shape->level < LEVEL_NAMESPACES) {
         box->scratch = scratch_make(&l->scratches, &box->scratch_lock);
+        /* Init, which is then another user, cannot remove it from a directory of root's. */
+        l->backend.must_be_freed |= geteuid() == 0;
         r = box->scratch && scratch_link(box->scratch, shape->mounts) == 0
                 ? 0
                 : gb_fail(err, GB_E_SYSTEM, errno, "making a scratch directory");

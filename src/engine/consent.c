@@ -282,10 +282,15 @@ static enum verdict refuse_unshown(struct gb_job *job, const struct gb_err *err)
 static enum verdict ask(struct gb_job *job)
 {
     struct gb_err err = { 0 };
-    auto_free char *question = job->callbacks.approve ? question_of(job, &err) : NULL;
+    auto_free char *question = NULL;
 
     if (!job->callbacks.approve)
         return refuse_unasked(job, "there is nobody to ask");
+    /* Where no box checks first, the road comes here at once. The caller does not know its job yet,
+     * and callbacks come from gb_step() alone. */
+    if (job->is_starting)
+        return road_put_off(job);
+    question = question_of(job, &err);
     if (!question)
         return refuse_unshown(job, &err);
     job->approval = APPROVAL_ASKED;

@@ -23,6 +23,7 @@
 #include "engine/probe.h"
 #include "engine/result.h"
 #include "engine/review.h"
+#include "engine/road.h"
 #include "engine/session.h"
 
 enum {
@@ -85,7 +86,7 @@ void job_deliver(struct gb_job *job)
     audit_idle(engine);
 }
 
-/* Jobs that ended on the road, before they ran. */
+/* Jobs that ended on the road before they ran, and those that wait for gb_start() to return. */
 static void on_later(evutil_socket_t fd, short what, void *data)
 {
     struct gb_engine *e = data;
@@ -96,6 +97,10 @@ static void on_later(evutil_socket_t fd, short what, void *data)
     while (job) { /* from the start after each: a callback may begin jobs */
         if (job->is_over) {
             job_deliver(job);
+            job = e->jobs;
+        } else if (job->is_put_off) {
+            job->is_put_off = false;
+            road_resume(job);
             job = e->jobs;
         } else {
             job = job->next;
@@ -120,7 +125,9 @@ struct gb_job *gb_start(struct gb_engine *engine, const char *request,
     job->next = engine->jobs;
     engine->jobs = job;
     engine->n_jobs++;
+    job->is_starting = true;
     road_begin(job, request);
+    job->is_starting = false;
     return job;
 }
 

@@ -81,10 +81,12 @@ struct gb_job {
     struct spill spill;
     struct plain *plain; /* two, where the result is to be without colours and the like; or NULL */
     struct calls calls;
-    size_t stage;    /* the next on its road */
-    struct run *run; /* while it has a box */
-    bool is_held;    /* which does not begin before it is let go */
-    bool is_over;    /* the result is filled, and to be delivered from the loop */
+    size_t stage;     /* the next on its road */
+    struct run *run;  /* while it has a box */
+    bool is_held;     /* which does not begin before it is let go */
+    bool is_starting; /* gb_start() has not returned: nobody may be called back */
+    bool is_put_off;  /* its stage is to be tried again from the loop */
+    bool is_over;     /* the result is filled, and to be delivered from the loop */
     struct session *session;
     struct gb_job *behind; /* the next in the same session */
     struct review *review;

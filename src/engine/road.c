@@ -535,6 +535,16 @@ void road_end_early(struct gb_job *job)
     job->engine->backend->ops->kill(job->run);
 }
 
+enum verdict road_put_off(struct gb_job *job)
+{
+    struct timeval now = { 0 };
+
+    job->stage--;
+    job->is_put_off = true;
+    (void)evtimer_add(job->engine->on_later, &now);
+    return WAIT;
+}
+
 void road_resume(struct gb_job *job)
 {
     static enum verdict (*const stages[])(

@@ -203,12 +203,17 @@ static void finish(struct waiting *w, int e)
 
 static int64_t patience_until(int sock)
 {
+    enum {
+        LONGEST_S = 10 * 365 * 24 * 3600
+    };
     struct timeval t = { 0 };
     socklen_t len = sizeof(t);
 
     if (getsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &t, &len) < 0 ||
         (t.tv_sec == 0 && t.tv_usec == 0))
         return 0;
+    if (t.tv_sec > LONGEST_S) /* the kernel takes any number */
+        t.tv_sec = LONGEST_S;
     return clock_us() + (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 

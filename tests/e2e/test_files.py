@@ -507,3 +507,12 @@ def test_many_at_once():
                      for i in range(24)], "-j", "8")
     for i, result in enumerate(results):
         assert len(result["files"]) == 50 and {it["text"] for it in result["files"]} == {str(i)}
+
+
+def test_no_scratch_directory_stays_in_a_directory_of_its_owners():
+    """One that nobody else may write to, as root's own TMPDIR may be."""
+    with tempfile.TemporaryDirectory() as tmp:
+        os.chmod(tmp, 0o755)
+        done = glovebox("run", "--isolation", "landlock", "-c", "open('x', 'w').write('y')", env={"TMPDIR": tmp})
+        assert done.returncode == 0, done.stderr
+        assert until(lambda: os.listdir(tmp) == [])

@@ -268,3 +268,23 @@ def test_boxes_that_wait_for_an_answer_have_a_number():
         while answered < 100:  # the others have their turn then
             answered += "method" not in client.message()
         client.notify("notifications/cancelled", {"requestId": ids[-1]})
+
+
+# ---- what is asked about before any box is there ----
+
+@pytest.mark.parametrize("tool, arguments", [
+    ("write_file", {"path": "a.py", "text": "x"}), ("run_shell", {"command": "true"}),
+    ("execute_code", {"code": "1"}), ("write_file", {"path": "a.py", "text": "x" * 80000}),
+])
+@pytest.mark.parametrize("isolation", ["auto", "process"])
+@pytest.mark.parametrize("capabilities", [{}, FORM], ids=["mute", "asks"])
+def test_a_question_that_cannot_be_asked_is_a_no(tool, arguments, isolation, capabilities):
+    """In a session, nothing waits for a box first: the engine asks while it is being told to start."""
+    with Legacy(*ASKS, "--isolation", isolation, capabilities=capabilities) as client:
+        id = client.begin("tools/call", {"name": tool, "arguments": {**arguments, "session": "new"}})
+        message = client.message()
+        if "method" in message:  # the user is asked, and says no
+            client.send({"jsonrpc": "2.0", "id": message["id"], "result": {"action": "decline"}})
+            message = client.message()
+        assert message["id"] == id and "not approved" in message["result"]["content"][0]["text"]
+        assert client.call("list_files", session="sess-none")["isError"] is True  # it lives
