@@ -280,6 +280,7 @@ static int add_controls(const struct args *args, json_t *config)
 {
     const json_t *listen = json_object_get(args->serve, "listen");
     const char *const named[] = { args->config_path, args->tools_path, args->token_file,
+                                  args->prelude_path,
                                   json_string_value(json_object_get(config, "mcp")) };
     int r = 0;
 

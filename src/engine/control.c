@@ -184,6 +184,9 @@ int control_add_program(struct config *config, char *const *argv, const char *di
 {
     if (!config->control_programs)
         config->control_programs = json_array();
+    /* A program that starts there may import, build or execute what it finds. */
+    if (dir && json_array_append_new(config->control_programs, json_string(dir)) < 0)
+        return gb_fail(err, GB_E_SYSTEM, ENOMEM, "noting a directory");
     for (size_t i = 0; argv[i]; i++) {
         char path[PATH_MAX];
         bool is_there = strchr(argv[i], '/') || i > 0;

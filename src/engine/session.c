@@ -512,8 +512,8 @@ static void note_unread(struct session *s, const struct gb_job *job)
     const struct config *config = &s->engine->config;
     char title[64];
 
-    (void)snprintf(title, sizeof(title), "earlier, %s %llu", s->is_shell ? "command" : "cell",
-                   (unsigned long long)s->n_cells);
+    (void)snprintf(title, sizeof(title), "earlier, %s %llu",
+                   job->request.is_shell ? "command" : "cell", (unsigned long long)s->n_cells);
     for (size_t i = 0; i < READERS; i++)
         if (!job->was_read[i] && (i != READER_MODEL || config->review))
             docket_add(&s->unread[i], manifest_kept(&job->request, config, title));

@@ -26,7 +26,7 @@ static const struct {
 };
 
 /* Paths that a client knows: those of the server, and those of a box. */
-static const char *const known_paths[] = { "/v1/", "/mcp", "/workspace", "/mnt" };
+static const char *const known_paths[] = { "/v1", "/mcp", "/workspace", "/mnt" };
 
 static const char *message_for(const char *type, const char *own)
 {
@@ -40,9 +40,12 @@ static const char *message_for(const char *type, const char *own)
 
 static bool is_known_path(const char *path)
 {
-    for (size_t i = 0; i < ARRAY_LEN(known_paths); i++)
-        if (strncmp(path, known_paths[i], strlen(known_paths[i])) == 0)
-            return true;
+    for (size_t i = 0; i < ARRAY_LEN(known_paths); i++) {
+        size_t len = strlen(known_paths[i]);
+
+        if (strncmp(path, known_paths[i], len) == 0 && strchr("/ ,;:)'\"", path[len]))
+            return true; /* or at its end */
+    }
     return false;
 }
 

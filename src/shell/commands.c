@@ -216,8 +216,11 @@ static int check_runner(struct check *c, const struct runner *r, const struct ca
 
         if (!w->is_literal)
             continue;
-        if (strcmp(w->text, "--") == 0)
-            return 0;
+        if (strcmp(w->text, "--") == 0) {
+            if (!r->leads)
+                return 0;
+            continue; /* find's expressions come behind it, too */
+        }
         if (is_early && runner_takes_value(r, w->text)) {
             i++;
             continue;

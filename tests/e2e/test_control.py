@@ -93,6 +93,16 @@ def server(d):
     return ["mcp", "--mcp", text(d.parent / "m.json", spec)]
 
 
+def server_directory(d):
+    """Where `python3 -m x` imports from."""
+    spec = {"s": {"command": "python3", "args": ["-m", "x"], "cwd": str(d)}}
+    return ["mcp", "--mcp", text(d.parent / "m.json", spec)]
+
+
+def prelude(d):
+    return ["run", "--prelude", text(d / "p.py", ""), "-c", "1"]
+
+
 def review_ca(d):
     options = {"review": "https://127.0.0.1:1/v1", "review_ca": str(text(d / "ca", "x"))}
     return ["run", "--config", text(d.parent / "c.json", options), "-c", "1"]
@@ -107,7 +117,7 @@ def spill(d):
 
 
 CASES = [audit, config, config_audit, found, user_config, state, home, token, listening, tools, tool, tool_script, tool_here,
-         tool_path, servers, server, review_ca, out, spill]
+         tool_path, servers, server, server_directory, prelude, review_ca, out, spill]
 
 
 def ask(case, directory, mount):
@@ -123,7 +133,7 @@ def test_nothing_of_it_is_where_boxes_write(shared, case, below):
     assert (done.returncode, done.stdout) == (2, "") and "'w' cannot be rw: " in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c not in (token, listening, server, servers, review_ca)])
+@pytest.mark.parametrize("case", [c for c in CASES if c not in (token, listening, server, server_directory, servers, review_ca)])
 def test_beside_it_and_below_what_is_only_read_it_may_be(shared, case):
     for directory, mount in [(shared.parent / "beside", f"{shared}:w:rw"), (shared, f"{shared}:w:ro")]:
         done = ask(case, directory, mount)

@@ -477,6 +477,7 @@ static const struct {
     { "git clone --upload-pack=x y", false },
     { "git clone --upload-pa x y", false },
     { "find . -exec rm {} +", false },
+    { "find -- . -exec rm {} +", false },
     { "find . -okdir rm {} ';'", false },
     { "find . -exec grep x {} ';' -exec rm {} ';'", false },
     { "find . -exec \"$x\" ';'", false },
