@@ -180,7 +180,7 @@ static void show_parts(FILE *f, const json_t *parts)
         if (json_is_true(json_object_get(part, "is_brief")))
             continue;
         fputc('\n', f);
-        if (json_array_size(parts) > 1) {
+        if (json_array_size(parts) > 1 || !json_is_true(json_object_get(part, "is_program"))) {
             fputs("-- ", f);
             put_visible_text(f, get(part, "title"));
             fprintf(f, " (%zu bytes):\n", json_string_length(json_object_get(part, "text")));

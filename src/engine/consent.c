@@ -260,6 +260,9 @@ static char *question_of(struct gb_job *job, struct gb_err *err)
     for (size_t i = 0; i < ARRAY_LEN(told); i++)
         if (json_object_get(job->result, told[i]))
             json_object_set(question, told[i], json_object_get(job->result, told[i]));
+    if (!json_is_object(json_object_get(question, "isolation"))) /* no box has looked at it first */
+        json_object_set_new(question, "isolation",
+                            json_pack("{s:s}", "level", isolation_name(s->isolation)));
     return json_text(question);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "base/own.h"
 #include "base/walk.h"
 #include "engine/manifest.h"
@@ -78,7 +79,22 @@ static bool is_known(struct walk *known, const struct walk_entry *e, size_t *at)
            stamp_same(&list[*at].stamp, &e->stamp);
 }
 
-static int add_file(struct manifest *to, const struct place_ground *ground,
+/* Is it there as a request brought it? What was brought is kept, whatever became of it since: it may
+ * have been executed, and replaced by something harmless. */
+static bool is_as_brought(const struct docket *d, const char *path, const json_t *text)
+{
+    for (size_t i = 0; i < json_array_size(d->parts); i++) {
+        const json_t *part = json_array_get(d->parts, i);
+        const char *title = json_string_at(part, "title", ""), *at = strstr(title, ": file ");
+
+        if (at && strcmp(at + strlen(": file "), path) == 0 &&
+            json_equal(json_shared(json_object_get(part, "text")), json_shared(text)))
+            return true;
+    }
+    return false;
+}
+
+static int add_file(const struct docket *d, struct manifest *to, const struct place_ground *ground,
                     const struct walk_entry *e, struct gb_err *err)
 {
     const char *odd = walk_odd(e);
@@ -94,7 +110,12 @@ static int add_file(struct manifest *to, const struct place_ground *ground,
     len = session_files_bytes(ground, e->path, to->max - to->bytes, &bytes, err);
     if (len == SESSION_FILES_MORE)
         return fail_over("changed files", err);
-    return len < 0 ? -1 : manifest_add(to, title, bytes, (size_t)len, LINES_EITHER, err);
+    if (len < 0 || manifest_add(to, title, bytes, (size_t)len, LINES_EITHER, err) < 0)
+        return -1;
+    size_t last = json_array_size(to->parts) - 1;
+    if (is_as_brought(d, e->path, json_object_get(json_array_get(to->parts, last), "text")))
+        (void)json_array_remove(to->parts, last);
+    return 0;
 }
 
 /* What differs from what was read. */
@@ -113,7 +134,7 @@ static int add_files(struct docket *d, const struct place_ground *ground, struct
             continue;
         if (json_array_size(to->parts) >= DOCKET_PARTS_MAX)
             return fail_over("changed files", err);
-        if (add_file(to, ground, &list[i], err) < 0)
+        if (add_file(d, to, ground, &list[i], err) < 0)
             return -1;
     }
     return 0;

@@ -13,7 +13,7 @@
 struct walk;
 
 enum {
-    DOCKET_MAX = 256 << 10, /* bytes that are kept of cells and commands */
+    DOCKET_MAX = 512 << 10, /* bytes that are kept of cells, commands and what they brought */
     DOCKET_PARTS_MAX = 2000
 };
 

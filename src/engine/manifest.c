@@ -323,8 +323,8 @@ json_t *manifest_parts(const struct request *r, const struct config *config, str
 
 json_t *manifest_kept(const struct request *r, const struct config *config, const char *title)
 {
-    static const adder kept[] = { add_prelude, add_shell, add_options, add_env,    add_inputs,
-                                  add_argv,    add_stdin, add_typed,   add_program };
+    static const adder kept[] = { add_prelude, add_shell, add_options, add_env,   add_inputs,
+                                  add_argv,    add_stdin, add_files,   add_typed, add_program };
     const struct matter m = { r, config };
     struct gb_err err;
     json_t *parts = gather(&m, kept, ARRAY_LEN(kept), MANIFEST_MAX, &err);

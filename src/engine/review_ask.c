@@ -154,7 +154,7 @@ static json_t *material(const json_t *parts, const char *marker)
     for (size_t i = 0; i < n; i++) {
         const json_t *part = json_array_get(parts, i);
 
-        if (n > 1) {
+        if (n > 1 || strcmp(json_string_at(part, "title", ""), "program") != 0) {
             fprintf(f, "\nPART %s: ", marker);
             put_visible_text(f, json_string_at(part, "title", ""));
         }

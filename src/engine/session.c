@@ -512,8 +512,11 @@ static void note_unread(struct session *s, const struct gb_job *job)
     const struct config *config = &s->engine->config;
     char title[64];
 
-    (void)snprintf(title, sizeof(title), "earlier, %s %llu",
-                   job->request.is_shell ? "command" : "cell", (unsigned long long)s->n_cells);
+    if (job->request.is_op)
+        (void)snprintf(title, sizeof(title), "earlier");
+    else
+        (void)snprintf(title, sizeof(title), "earlier, %s %llu",
+                       job->request.is_shell ? "command" : "cell", (unsigned long long)s->n_cells);
     for (size_t i = 0; i < READERS; i++)
         if (!job->was_read[i] && (i != READER_MODEL || config->review))
             docket_add(&s->unread[i], manifest_kept(&job->request, config, title));
@@ -684,6 +687,8 @@ int session_order(struct gb_job *job, struct run_order *order, struct gb_err *er
         return order_fork(s, job, order, err);
     if (job->request.op == SESSION_TYPE && note_typed(s, job, err) < 0)
         return -1;
+    if (job->request.op == SESSION_WRITE_FILE)
+        note_unread(s, job);
     order->act = PLACE_INSPECT;
     json_object_set_new(job->request.program, "session", inspection(&job->request));
     order->program = job->request.program;

@@ -106,6 +106,11 @@ struct settings settings_default(void)
     };
 }
 
+const char *isolation_name(uint64_t isolation)
+{
+    return isolation < ARRAY_LEN(isolations) - 1 ? isolations[isolation] : "auto";
+}
+
 const char *policy_name(uint64_t policy)
 {
     return policy < ARRAY_LEN(policies) - 1 ? policies[policy] : "default";

@@ -107,6 +107,8 @@ enum policy_choice settings_policy(const struct settings *s);
 enum patterns_choice settings_patterns(const struct settings *s);
 enum approve_choice settings_approve(const struct settings *s);
 
+/* By its name in requests. */
+const char *isolation_name(uint64_t isolation);
 const char *policy_name(uint64_t policy);
 const char *patterns_name(uint64_t choice);
 

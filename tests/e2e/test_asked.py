@@ -19,6 +19,8 @@ ALLOW = ("--allow-request", "prelude,shell,env")
 
 # Each with something beside its code or command that decides what runs, and what of it must be seen.
 BESIDE = [
+    ("the name of a file", {"kind": "session", "session": "s", "op": "write_file", "files": {"NEEDLE.py": "x = 1\n"}},
+     "NEEDLE.py"),
     ("shell words", {"kind": "shell", "command": "git status", "shell": ["bash", "-c", "NEEDLE; exit"]}, "NEEDLE"),
     ("BASH_ENV", {"kind": "shell", "command": "git status", "env": {"BASH_ENV": "NEEDLE.sh"}}, "NEEDLE.sh"),
     ("a file", {"kind": "shell", "command": ". ./x", "files": {"x": "echo NEEDLE\n"}}, "echo NEEDLE"),
@@ -63,7 +65,8 @@ def test_a_reviewer_reads_what_is_beside_the_code():
 
 def test_the_audit_digests_what_is_beside_the_code(tmp_path):
     audit = tmp_path / "audit.jsonl"
-    plain = [{k: v for k, v in r.items() if k in ("kind", "code", "command", "id")} for r in REQUESTS]
+    plain = [{k: v for k, v in r.items() if k in ("kind", "code", "command", "id", "session", "op")} |
+             ({"files": {"other.py": "x = 1\n"}} if "op" in r else {}) for r in REQUESTS]
     batch([*REQUESTS, *plain], "--audit", audit, *ALLOW, "-j", "1")
     admitted = [e for e in map(json.loads, audit.read_text().splitlines()) if e["event"] == "admitted"]
     assert len(admitted) == 2 * len(REQUESTS)
@@ -171,6 +174,27 @@ def test_what_an_unapproved_cell_left_is_shown_with_the_next(danger):
     assert [r["status"] for r in results] == ["ok", "rejected"] and not mark.exists()
 
 
+@pytest.mark.parametrize("brought", ["files", "write_file"])
+@pytest.mark.parametrize("gone", [op("write_file", files={"m.py": "x = 1\n"}), unasked("import os; os.remove('m.py')")],
+                         ids=["replaced", "removed"])
+def test_what_was_executed_is_shown_whatever_became_of_its_file(danger, brought, gone):
+    config, mark = danger
+    text = THREAD + "# BROUGHT\n"
+    begin = [unasked("exec(open('m.py').read())")]
+    if brought == "files":
+        begin[0]["files"] = {"m.py": text}
+    else:
+        begin.insert(0, op("write_file", files={"m.py": text}))
+    [question], results = asked(config, [*begin, gone, cell("import time; time.sleep(1)\n1")], "n")
+    assert question.count("# BROUGHT") == 1 and results[-1]["status"] == "rejected" and not mark.exists()
+
+
+def test_a_file_that_is_as_it_was_brought_is_shown_once(danger):
+    config, _ = danger
+    [question], _ = asked(config, [unasked("1") | {"files": {"m.py": "# BROUGHT\n"}}, cell("2")], "n")
+    assert question.count("# BROUGHT") == 1 and "earlier, cell 1: file m.py" in question
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_module_put_there_is_shown_with_what_imports_it(danger, level):
     config, mark = danger
@@ -179,7 +203,7 @@ def test_a_module_put_there_is_shown_with_what_imports_it(danger, level):
                 cell("import lib.m, n"), cell("2")]
     questions, results = asked(config, requests, "n", "n", options=("--isolation", level))
     for question in questions:  # a no is no yes to what was there
-        assert "changed file lib/m.py" in question and "danger()  # WRITTEN" in question
+        assert "file lib/m.py" in question and "danger()  # WRITTEN" in question
         assert "changed file n.py" in question and "danger()  # MADE" in question
     assert [r["status"] for r in results] == ["ok", "ok", "rejected", "rejected"] and not mark.exists()
 
@@ -207,14 +231,14 @@ def test_a_fork_and_a_rewind_forget_nothing(danger):
 
 def test_what_does_not_fit_is_refused_with_the_advice_to_reset(danger):
     config, _ = danger
-    for first in (unasked("#" * 300_000), unasked("open('big', 'wb').write(bytes(2_000_000))"),
+    for first in (unasked("#" * 600_000), unasked("open('big', 'wb').write(bytes(2_000_000))"),
                   unasked("import os\nfor i in range(3000): open(str(i), 'w').close()"),
                   unasked("import os\nos.mkdir('d'); open('d/m.py', 'w').close(); os.chmod('d', 0); 1"),
                   unasked("import os\nopen('m', 'w').close(); os.link('m', 'n'); 1")):
         _, (before, after) = asked(config, [first, cell("1")])
         assert (before["status"], after["status"]) == ("ok", "rejected"), (first["code"][:60], after)
         assert after["findings"][0]["rule"] == "approval"
-    _, results = asked(config, [unasked("#" * 300_000), cell("1"), op("reset"), cell("2")], "y")
+    _, results = asked(config, [unasked("#" * 600_000), cell("1"), op("reset"), cell("2")], "y")
     assert "reset the session" in json.dumps(results[1]["findings"]) and results[3]["value"] == 2
 
 
@@ -263,7 +287,7 @@ def test_over_mcp_a_module_is_shown_too(danger):
         handle = run("1", "new")[0]["session"]["name"]
         client.call("write_file", session=handle, path="m.py", text="danger()  # WRITTEN")
         result, message = run("import m", handle)
-        assert "changed file m.py:\n| danger()  # WRITTEN\n" in message and message.endswith("\nimport m")
+        assert "file m.py:\n| danger()  # WRITTEN\n" in message and message.endswith("\nimport m")
         assert result["status"] == "rejected" and not mark.exists()
 
 
