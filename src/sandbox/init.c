@@ -603,14 +603,14 @@ static int init_timeout(const struct init *in)
 {
     int64_t at = in->next_look_us, us;
 
-    if (reach_is_waiting())
-        return REACH_TICK_US / 1000;
     if (!is_watching(in))
-        return -1;
+        return reach_is_waiting() ? REACH_TICK_US / 1000 : -1;
     for (size_t i = 0; i < in->n_seats; i++)
         if (in->seats[i].deadline_us != 0 && in->seats[i].deadline_us < at)
             at = in->seats[i].deadline_us;
     us = at - clock_us();
+    if (reach_is_waiting() && us > REACH_TICK_US)
+        us = REACH_TICK_US;
     return us <= 0 ? 0 : (int)(us / 1000 + 1);
 }
 
@@ -763,7 +763,7 @@ static int init_wait(struct init *in, int signals, bool *ret_signal)
         reach_retry();
     if (n > 0 && (fds[1].revents & POLLIN) != 0)
         hear_notice(in);
-    if (n > 0)
+    if (n >= 0)
         in->notices_us += clock_cpu_us() - began;
     for (size_t i = 0; i < in->n_seats; i++)
         in->seats[i].is_called = n > 0 && fds[i + 2].revents != 0;

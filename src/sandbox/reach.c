@@ -21,6 +21,7 @@
 
 enum {
     WAITING_MAX = 64,
+    RETRIES = 16,    /* in a tick: a program decides how many there are */
     GUARD_US = 1000, /* more than init ever waits in connect() */
     STATUS_MAX = 4096,
 };
@@ -285,20 +286,38 @@ bool reach_is_waiting(void)
     return n_waiting > 0;
 }
 
+/* True: it goes on waiting. */
+static bool retry(struct waiting *w)
+{
+    int e = EINTR;
+
+    if (notice_is_valid(&w->notice) && !has_signal(w->notice.tid)) {
+        /* The program may have made it block again meanwhile, which would hold up init. */
+        if (w->was_blocking)
+            set_blocking(w->sock, false);
+        e = try_connect(w->sock, &w->address);
+        if (is_under_way(e) && (w->until_us == 0 || clock_us() < w->until_us))
+            return true;
+    }
+    finish(w, e == EALREADY ? EINPROGRESS : e);
+    return false;
+}
+
 void reach_retry(void)
 {
-    for (size_t i = n_waiting; i-- > 0;) {
-        struct waiting *w = &waiting[i];
-        int e = EINTR;
+    static int64_t next_us;
+    static size_t at; /* they take turns */
+    int64_t now = clock_us();
 
-        if (notice_is_valid(&w->notice) && !has_signal(w->notice.tid)) {
-            e = try_connect(w->sock, &w->address);
-            if (is_under_way(e) && (w->until_us == 0 || clock_us() < w->until_us))
-                continue;
-        }
-        if (e == EALREADY)
-            e = EINPROGRESS;
-        finish(w, e);
-        *w = waiting[--n_waiting];
+    if (now < next_us)
+        return;
+    next_us = now + REACH_TICK_US;
+    for (size_t i = 0; i < RETRIES && i < n_waiting; i++) {
+        if (at >= n_waiting)
+            at = 0;
+        if (retry(&waiting[at]))
+            at++;
+        else
+            waiting[at] = waiting[--n_waiting];
     }
 }

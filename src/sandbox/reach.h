@@ -24,7 +24,8 @@ void reach_prepare(void);
 /* Connect, and answer now or later. */
 void reach_connect(const struct plan *plan, const struct notice *n);
 
-/* Try those again that wait; to be called every REACH_TICK_US while there are any. */
+/* Try some of those again that wait, every REACH_TICK_US at most; to be called at least as often
+ * while there are any. */
 bool reach_is_waiting(void);
 void reach_retry(void);
 
