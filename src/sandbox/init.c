@@ -485,6 +485,7 @@ static void init_watch(struct init *in, struct seat *s, const struct box_order *
     s->rest_cpu_ms = 0;
     in->still_until_us = 0;
     s->limits = order->limits;
+    s->cpu_each_ms = s->limits.cpu_ms;
     if (s->is_lasting && s->limits.cpu_ms != 0) /* of the cell, and not of those before it */
         s->limits.cpu_ms += watch_look(&(struct plan_watch){ 0 }, in->proc, in->scratch).cpu_ms +
                             (uint64_t)in->notices_us / 1000;

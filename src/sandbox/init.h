@@ -18,6 +18,7 @@ struct seat {
     bool is_listing; /* what is left at the end */
     struct plan_watch limits;
     uint64_t rest_cpu_ms; /* what it may use until the next cell, from the next look on; 0: known */
+    uint64_t cpu_each_ms; /* that a cell may use, and a rest */
     int64_t still_us;     /* what it had used at the last look */
     int64_t deadline_us;  /* of the cell; 0: none */
     int64_t cpu_before_us;

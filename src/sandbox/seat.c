@@ -361,6 +361,9 @@ void seat_roll(struct init *in, struct seat *s, struct box_event *event)
     s->guest = 0;
     s->deadline_us = 0;
     s->is_resting = true;
+    /* What was used up is its doing, and not that of the copy that goes on. */
+    s->limits.cpu_ms = 0;
+    s->rest_cpu_ms = s->cpu_each_ms;
     event->kind = BOX_ROLLED;
     init_tell(s, event);
 }
@@ -376,7 +379,7 @@ static void rest(struct init *in, struct seat *s, const struct box_order *order)
     s->is_resting = true;
     s->limits = order->limits;
     /* What a cell has left running may use as much again until the next one. */
-    s->rest_cpu_ms = s->limits.cpu_ms;
+    s->rest_cpu_ms = s->cpu_each_ms = s->limits.cpu_ms;
     s->limits.cpu_ms = 0;
     s->deadline_us = 0;
     in->still_until_us = 0;
