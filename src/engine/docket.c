@@ -79,8 +79,8 @@ static bool is_known(struct walk *known, const struct walk_entry *e, size_t *at)
            stamp_same(&list[*at].stamp, &e->stamp);
 }
 
-/* Is it there as a request brought it? What was brought is kept, whatever became of it since: it may
- * have been executed, and replaced by something harmless. */
+/* Is it there as a request brought it? What was brought is kept, whatever became of it since: it
+ * may have been executed, and replaced by something harmless. */
 static bool is_as_brought(const struct docket *d, const char *path, const json_t *text)
 {
     for (size_t i = 0; i < json_array_size(d->parts); i++) {
