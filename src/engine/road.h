@@ -11,8 +11,8 @@ enum verdict {
 /* On from where it waited. */
 void road_resume(struct gb_job *job);
 
-/* From a stage: try it again from the loop, once gb_start() has returned. The stage returns this.
- * */
+/* From a stage: try it again from the loop, once gb_start() has returned. The stage returns
+ * this. */
 enum verdict road_put_off(struct gb_job *job);
 
 /* The result is filled before any of the program ran: end the box if there is one, and tell the
