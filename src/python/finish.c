@@ -7,12 +7,10 @@
  *
  *   1. A collection while everything can still be reached. A cycle's finalisers run in the order of
  *      the collector's list, and new objects lie there in the order of their creation: the raw file
- *      before its buffer. The collection sorts them: the buffer first. Without it a file that is in
- * a
+ *      before its buffer. The collection sorts them: the buffer first. Without it, a file in a
  *      cycle with its module is closed before its text is written.
- *   2. __main__ and the program's own modules leave sys.modules. Their dictionaries are not
- * emptied:
- *      __del__ finds its globals.
+ *   2. __main__ and the program's own modules leave sys.modules. Their dictionaries keep their
+ *      entries: __del__ finds its globals.
  *   3. A second collection. The zygote's objects are frozen, so that it only visits what the
  *      program made.
  *   4. Files that still live, since a module of the library holds them, are flushed.

@@ -21,15 +21,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -43,168 +40,11 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/own.h"
-#include "sandbox/compose.h"
 #include "sandbox/init.h"
-#include "sandbox/mounts.h"
-#include "sandbox/net.h"
 #include "sandbox/notice.h"
 #include "sandbox/reach.h"
-#include "sandbox/root.h"
 #include "sandbox/seal.h"
-#include "sandbox/shared.h"
-#include "sandbox/touch.h"
 #include "sandbox/verify.h"
-
-/* ---- set-up ---- */
-
-/* The guest waits twice: for its place to be there, before it seals itself, and for the box to be
- * whole, before it asks for code; it is then told which layers we found. One that is gone will be
- * reaped. */
-static void beckon(int ready)
-{
-    (void)fd_write_all(ready, "", 1);
-}
-
-/* What the new process was given. */
-struct given {
-    pid_t guest;
-    int ctl, plan, ready, net, root;
-    int mounts[MOUNTS_MAX];
-    size_t n_mounts;
-};
-
-static int setup_namespaces(const struct plan *plan, const struct given *p, struct gb_err *err)
-{
-    bool has_new_net = (plan->namespaces & CLONE_NEWNET) != 0 && p->net < 0;
-    const struct root_given given = { p->mounts, p->n_mounts, p->root };
-    struct root_sources sources;
-
-    if (root_open_sources(plan, &given, &sources, err) < 0 || seal_ids(plan, err) < 0 ||
-        root_enter(plan, &given, &sources, err) < 0)
-        return -1;
-    beckon(p->ready); /* it seals itself while we go on */
-    if (root_leave_host(err) < 0)
-        return -1;
-    if (has_new_net && net_set_up(err) < 0)
-        return -1;
-    if (sethostname(plan->hostname, strlen(plan->hostname)) < 0)
-        return gb_fail(err, GB_E_NO_ISOLATION, errno, "naming the box");
-    return verify_host_name(plan, err);
-}
-
-/* A directory of the host for the guest to write in, made by init and removed by it. */
-static int setup_scratch(const struct plan *plan, struct gb_err *err)
-{
-    static const char *const parts[] = { "", "/workspace", "/tmp", "/home" };
-    char path[512];
-
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (snprintf(path, sizeof(path), "%s%s", plan->scratch, parts[i]) >= (int)sizeof(path))
-            return gb_fail(err, GB_E_SYSTEM, ENAMETOOLONG, "making %s", plan->scratch);
-        if (i > 0 && mkdir(path, 0700) < 0)
-            return gb_fail(err, GB_E_SYSTEM, errno, "making %s", path);
-        if (plan->change_ids && chown(path, plan->outside_uid, plan->outside_gid) < 0)
-            return gb_fail(err, GB_E_SYSTEM, errno, "giving %s to the box", path);
-    }
-    /* The engine's links to mounts, if there are any: we remove them as the box's user. */
-    (void)snprintf(path, sizeof(path), "%s" BOX_MOUNTS, plan->scratch);
-    if (plan->change_ids && chown(path, plan->outside_uid, plan->outside_gid) < 0 &&
-        errno != ENOENT)
-        return gb_fail(err, GB_E_SYSTEM, errno, "giving %s to the box", path);
-    return 0;
-}
-
-static int setup(const struct plan *plan, const struct given *p, struct gb_err *err)
-{
-    if (plan->level == LEVEL_NAMESPACES)
-        return setup_namespaces(plan, p, err);
-    if (setup_scratch(plan, err) < 0)
-        return -1;
-    beckon(p->ready);
-    return 0;
-}
-
-/* Without a user namespace the engine's root is the host's. The scratch directory is the box's
- * user's by now, and so are the processes to be killed. */
-static int become_box_user(const struct plan *plan, struct gb_err *err)
-{
-    if (plan->level != LEVEL_LANDLOCK || !plan->change_ids)
-        return 0;
-    return seal_bounding_set(false, err) < 0 ? -1 : seal_ids(plan, err);
-}
-
-/* What is left to do: wait, look, kill, answer, tidy up. Not Landlock, which would keep it from
- * ending a guest that is in another domain. */
-static int seal_init(const struct plan *plan, struct gb_err *err)
-{
-    static const int calls[] = {
-#ifdef SYS_open /* the older half, which newer architectures do without */
-        SYS_open,
-        SYS_poll,
-        SYS_stat,
-        SYS_unlink,
-        SYS_rmdir,
-        SYS_chmod,
-        SYS_readlink,
-#endif
-        SYS_ppoll,
-        SYS_read,
-        SYS_readv,
-        SYS_write,
-        SYS_close,
-        SYS_lseek,
-        SYS_openat,
-        SYS_fcntl,
-        SYS_fstat,
-        SYS_newfstatat,
-        SYS_statx,
-        SYS_getdents64,
-        SYS_unlinkat,
-        SYS_fchmod,
-        SYS_fchmodat,
-        SYS_sendmsg,
-        SYS_recvmsg,
-        SYS_kill,
-        SYS_wait4,
-        SYS_waitid,
-        SYS_getrusage,
-        SYS_getpid,
-        SYS_clock_gettime,
-        SYS_nanosleep,
-        SYS_clock_nanosleep,
-        SYS_restart_syscall,
-        SYS_brk,
-        SYS_mmap,
-        SYS_munmap,
-        SYS_mremap,
-        SYS_madvise,
-        SYS_rt_sigprocmask,
-        SYS_rt_sigreturn,
-        SYS_exit,
-        SYS_exit_group,
-        /* on behalf of guests */
-        SYS_process_vm_readv,
-        SYS_process_vm_writev,
-        SYS_openat2,
-        SYS_pidfd_open,
-        SYS_pidfd_getfd,
-        SYS_connect,
-        SYS_getsockopt,
-        SYS_setitimer,
-        SYS_readlinkat,
-        SYS_utimensat,
-    };
-    static const uint32_t notices[] = { SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND,
-                                        SECCOMP_IOCTL_NOTIF_ID_VALID };
-    static const struct seal_allowed allowed = { calls, ARRAY_LEN(calls), notices,
-                                                 ARRAY_LEN(notices) };
-
-    if (plan->level < LEVEL_LANDLOCK)
-        return 0;
-    if (become_box_user(plan, err) < 0 || seal_privileges(err) < 0)
-        return -1;
-    return seal_calls(&allowed, err);
-}
 
 /* ---- watching ---- */
 
@@ -592,7 +432,7 @@ static void init_look(struct init *in)
     in->next_look_us = clock_us() + next;
 }
 
-static bool is_watching(const struct init *in)
+bool init_is_watching(const struct init *in)
 {
     for (size_t i = 0; i < in->n_seats; i++)
         if (in->seats[i].watching)
@@ -604,7 +444,7 @@ static int init_timeout(const struct init *in)
 {
     int64_t at = in->next_look_us, us;
 
-    if (!is_watching(in))
+    if (!init_is_watching(in))
         return reach_is_waiting() ? REACH_TICK_US / 1000 : -1;
     for (size_t i = 0; i < in->n_seats; i++)
         if (in->seats[i].deadline_us != 0 && in->seats[i].deadline_us < at)
@@ -632,120 +472,12 @@ static void init_clocks(struct init *in)
     for (size_t i = 0; i < in->n_seats; i++)
         if (in->seats[i].deadline_us != 0 && clock_us() >= in->seats[i].deadline_us)
             init_late(in, &in->seats[i]);
-    if (!is_watching(in) || clock_us() < in->next_look_us)
+    if (!init_is_watching(in) || clock_us() < in->next_look_us)
         return;
     if (clock_us() < in->still_until_us && is_still(in))
         in->next_look_us = clock_us() + STILL_US;
     else
         init_look(in);
-}
-
-/* ---- notices ---- */
-
-/* Shared anonymous memory: no more than the limit, by what it could hold. */
-static int hear_mapping(struct init *in, const struct notice *asked)
-{
-    uint64_t limit = is_watching(in) ? seat_limits(in).memory_bytes : in->plan->watch.memory_bytes;
-    uint64_t bytes = asked->args[1];
-
-    shared_hear(asked->tid);
-    if (shared_needs_look(bytes, limit))
-        watch_look_at_shared(in->proc);
-    return shared_allow(asked->tid, bytes, limit) ? 0 : ENOMEM;
-}
-
-/* What a rule takes stays with the ruleset, and is copied by who enters it; nothing shows how many
- * there are. A program that confines itself makes few; a session that is forked, some (seat.c). */
-static int hear_rule(struct init *in, const struct notice *asked)
-{
-    (void)asked;
-    if (in->rules_left == 0)
-        return ENOMEM;
-    in->rules_left--;
-    return 0;
-}
-
-static int hear_domain(struct init *in, const struct notice *asked)
-{
-    (void)asked;
-    if (in->domains_left == 0)
-        return ENOMEM;
-    in->domains_left--;
-    return 0;
-}
-
-/* Filters of its own are a program's as long as it lives: those that are there now are counted when
- * many were asked for. */
-static int hear_filter(struct init *in, const struct notice *asked)
-{
-    (void)asked;
-    if (in->n_filters >= INIT_FILTERS_MAX)
-        in->n_filters = watch_filters(in->proc);
-    if (in->n_filters >= INIT_FILTERS_MAX)
-        return ENOMEM;
-    in->n_filters++;
-    return 0;
-}
-
-static int hear_socket(struct init *in, const struct notice *asked)
-{
-    (void)asked;
-    in->is_net_used = true;
-    return 0;
-}
-
-enum {
-    ANSWERED = -1 /* or will be */
-};
-
-static int hear_connect(struct init *in, const struct notice *asked)
-{
-    reach_connect(in->plan, asked);
-    return ANSWERED;
-}
-
-static int hear_touch(struct init *in, const struct notice *asked)
-{
-    touch_answer(in->plan, in->scratch, asked);
-    return ANSWERED;
-}
-
-static const struct {
-    int nr;
-    /* 0: the kernel is to go on; or an errno to refuse with; or ANSWERED */
-    int (*hear)(struct init *in, const struct notice *asked);
-} heard[] = {
-    { SYS_mmap, hear_mapping },
-    { SYS_landlock_add_rule, hear_rule },
-    { SYS_landlock_restrict_self, hear_domain },
-    { SYS_seccomp, hear_filter },
-    { SYS_socket, hear_socket },
-    { SYS_connect, hear_connect },
-#ifdef SYS_chmod
-    { SYS_chmod, hear_touch },
-    { SYS_utime, hear_touch },
-    { SYS_utimes, hear_touch },
-    { SYS_futimesat, hear_touch },
-    { SYS_readlink, hear_touch },
-#endif
-    { SYS_fchmod, hear_touch },
-    { SYS_fchmodat, hear_touch },
-    { SYS_utimensat, hear_touch },
-    { SYS_readlinkat, hear_touch },
-};
-
-static void hear_notice(struct init *in)
-{
-    struct notice asked;
-    int e = EPERM; /* none that we asked to hear of */
-
-    if (!notice_receive(in->notices, &asked))
-        return; /* killed meanwhile */
-    for (size_t i = 0; i < ARRAY_LEN(heard); i++)
-        if (heard[i].nr == asked.nr)
-            e = heard[i].hear(in, &asked);
-    if (e != ANSWERED)
-        notice_answer(&asked, e);
 }
 
 /* order: signals first. What was said before a guest ended is then seen with its end. */
@@ -763,7 +495,7 @@ static int init_wait(struct init *in, int signals, bool *ret_signal)
     if (reach_is_waiting())
         reach_retry();
     if (n > 0 && (fds[1].revents & POLLIN) != 0)
-        hear_notice(in);
+        init_hear_notice(in);
     if (n >= 0)
         in->notices_us += clock_cpu_us() - began;
     for (size_t i = 0; i < in->n_seats; i++)
@@ -914,7 +646,7 @@ static int find_layers(const struct init *in, uint32_t *ret, struct gb_err *err)
     return 0;
 }
 
-static int read_given(int argc, char **argv, struct given *ret)
+static int read_given(int argc, char **argv, struct init_given *ret)
 {
     int *const fixed[] = { &ret->guest, &ret->ctl, &ret->plan, &ret->ready, &ret->net, &ret->root };
     int n_fixed = (int)ARRAY_LEN(fixed);
@@ -940,7 +672,7 @@ int main(int argc, char **argv)
                               .rules_left = INIT_RULES,
                               .domains_left = INIT_DOMAINS };
     struct box_event event = { .kind = BOX_FAILED };
-    struct given given;
+    struct init_given given;
     uint32_t layers;
     int signals;
 
@@ -952,9 +684,10 @@ int main(int argc, char **argv)
     in.net = given.net;
     detach_streams();
     if (read_plan(given.plan, &plan, &event.err) < 0 || hide(&event.err) < 0 ||
-        setup(&plan, &given, &event.err) < 0 || hear_from_guest(&in, given.ready, &event.err) < 0 ||
+        init_set_up(&plan, &given, &event.err) < 0 ||
+        hear_from_guest(&in, given.ready, &event.err) < 0 ||
         open_eyes(&in, &signals, &event.err) < 0 || find_layers(&in, &layers, &event.err) < 0 ||
-        seal_init(&plan, &event.err) < 0)
+        init_seal(&plan, &event.err) < 0)
         init_fail(&in, &event);
     (void)fd_write_all(given.ready, &layers, sizeof(layers));
     (void)close(given.ready);

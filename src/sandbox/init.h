@@ -1,12 +1,13 @@
 #pragma once
-/* The parts of a box's first process: init.c sets the box up and watches it, seat.c keeps the
- * sessions that live in it. */
+/* The parts of a box's first process: init_setup.c builds the box, init.c watches it,
+ * init_notices.c answers calls of guests, seat.c keeps the sessions that live in it. */
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "sandbox/box.h"
+#include "sandbox/mounts.h"
 
-/* Whoever the engine talks to: the one program of a box, or a session. A session that is forked
+/* What the engine talks to: the one program of a box, or a session. A session that is forked
  * gets a seat of its own beside the first. */
 struct seat {
     int ctl;
@@ -54,7 +55,32 @@ struct init {
     size_t n_seats;
 };
 
+/* What the new process was given. */
+struct init_given {
+    pid_t guest;
+    int ctl, plan, ready, net, root;
+    int mounts[MOUNTS_MAX];
+    size_t n_mounts;
+};
+
+/* ---- init_setup.c ---- */
+
+/* Build the box. The guest is told when its place is there, and seals itself meanwhile. */
+int init_set_up(const struct plan *plan, const struct init_given *p,
+                struct gb_err *err) gb_nodiscard;
+
+/* What init has left to do: wait, look, kill, answer, tidy up. */
+int init_seal(const struct plan *plan, struct gb_err *err) gb_nodiscard;
+
+/* ---- init_notices.c ---- */
+
+/* Receive one call of a guest, and answer it now or later. */
+void init_hear_notice(struct init *in);
+
 /* ---- init.c ---- */
+
+/* Are the limits of any seat known? */
+bool init_is_watching(const struct init *in);
 
 void init_tell(const struct seat *s, const struct box_event *event);
 
