@@ -260,8 +260,8 @@ static enum where step(const struct cover *c, struct way *w, bool counts_links)
     if (next_name(w, name) == 0)
         return OUTSIDE;
     auto_close int next = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (next < 0)
-        return OUTSIDE; /* it would lie in a directory that was looked at */
+    if (next < 0) /* what is not there would lie in a directory that was looked at */
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? OUTSIDE : INSIDE;
     if (fstat(next, &st) < 0)
         return INSIDE;
     if (S_ISLNK(st.st_mode))

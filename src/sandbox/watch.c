@@ -544,10 +544,20 @@ struct watch_sample watch_look(const struct plan_watch *limits, int proc, int sc
 void watch_look_at_shared(int proc)
 {
     static pid_t pids[TREE_MAX];
-    struct walk w = walk_below(proc, getpid(), pids, ARRAY_LEN(pids));
     struct charge charge;
 
-    charge_look(proc, pids, w.n, &(struct charge_wish){ .maps = true }, &charge);
+    /* A look that misses a process would clear its mappings from the book. Without a whole look the
+     * book stays as it is, which is never too little. */
+    for (int round = 0; round < ROUNDS; round++) {
+        struct walk w = walk_below(proc, getpid(), pids, ARRAY_LEN(pids));
+
+        if (w.blind != 0)
+            return;
+        if (w.is_torn)
+            continue;
+        charge_look(proc, pids, w.n, &(struct charge_wish){ .maps = true }, &charge);
+        return;
+    }
 }
 
 /* UINT_MAX where the kernel does not say (before Linux 5.9). */
